@@ -222,14 +222,16 @@ class PosteriorState:
     def _apply(self, step: Step, previous: int) -> None:
         self.pending += step.seq != previous
         self.needs_refit = self.needs_refit or step.what == StepKind.NEEDS_REFIT
-        if step.what == StepKind.FREE and step.score2 and not self._is_relinked(step.a):
+        if step.what == StepKind.FREE and step.score2 and not self._is_relinked(step.a, step.seq):
             return  # its predecessor says where it stands
         step.move(self.belief)
 
-    def _is_relinked(self, at: int) -> bool:
-        """Whether the link of a successor was declared after it had joined, and `belief` does not have it yet."""
+    def _is_relinked(self, at: int, seq: int) -> bool:
+        """Whether, by entry `seq`, a link of a successor was declared after it had joined that `belief` does not have.
+        Steps applied again see later entries, too: those say nothing of this moment."""
         return any(
-            step.what == StepKind.NEEDS_REFIT and step.a == at and step.seq > self.included for step in self.steps
+            step.what == StepKind.NEEDS_REFIT and step.a == at and self.included < step.seq <= seq
+            for step in self.steps
         )
 
     # -- plain values

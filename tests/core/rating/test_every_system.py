@@ -6,9 +6,10 @@ import math
 import pickle
 from itertools import permutations
 from typing import Any
+from zlib import crc32
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from cgos_protocol.errors import OurFault
@@ -138,8 +139,22 @@ def test_predictions_are_probabilities(name: str, entries: list[Entry]) -> None:
         assert math.isfinite(outcome.log_loss(0))
 
 
+def freed_successor() -> list[Entry]:
+    """A successor is anchored, freed, plays, and is linked to its predecessor again."""
+    return [
+        Entry(1, Kind.ENTER, 7, value=1800.0, at=DAY),
+        Entry(2, Kind.ENTER, 10, other=7, at=DAY),
+        Entry(3, Kind.ANCHOR, 10, value=1500.0, at=DAY),
+        Entry(4, Kind.UNANCHOR, 10, at=DAY),
+        Entry(5, Kind.GAME, None, 7, 10, 0, at=DAY),
+        Entry(6, Kind.LINK, 10, other=7, at=DAY),
+    ]
+
+
 @every_system
 @few
+@example(entries=freed_successor(), cut=6)
+@example(entries=[*freed_successor(), Entry(7, Kind.UNLINK, 10, other=7, at=DAY)], cut=7)
 @given(entries=ledgers(), cut=st.integers(0, 40))
 def test_a_state_saved_at_any_instant_goes_on_bit_for_bit(name: str, entries: list[Entry], cut: int) -> None:
     system = system_of(name)
@@ -196,6 +211,31 @@ def test_an_anchor_that_was_linked_has_a_place_when_it_is_none_any_more(name: st
         for rating in system.standings(each_state).values():
             assert rating.spread < 1_500
             assert abs(rating.mean - 1800) < 1_500
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["no refit", "a refit that was begun before"])
+@pytest.mark.parametrize("name", NOT_ALONE)
+def test_a_link_says_nothing_of_a_successor_that_was_freed_before_it(name: str, late: bool) -> None:
+    """The belief has its predecessor already, so it stands where it would stand if it had never been an anchor."""
+    system, entries = system_of(name), freed_successor()
+    state, _ = folded(system, entries[:1])
+    fit = system.refit(system.job(state, False))
+    state, _ = folded(system, entries[1:], state)
+    never, _ = folded(system, [entries[0], entries[1], entries[4]])
+    if late:
+        state, never = system.install(state, fit), system.install(never, fit)
+    expected = system.standings(never)
+    for each_state in (state, system.load(system.dump(state))):
+        for version, rating in system.standings(each_state).items():
+            assert rating.mean == pytest.approx(expected[version].mean, abs=0.1)
+            assert rating.spread == pytest.approx(expected[version].spread, abs=0.1)
+
+
+@pytest.mark.parametrize(("name", "checksum"), [("bayes", 1804888006), ("whole-history", 1430490163)])
+def test_states_that_earlier_servers_saved_have_the_same_bytes(name: str, checksum: int) -> None:
+    """So they load to the numbers that the running server showed. A new layout needs new checksums."""
+    system = system_of(name)
+    assert crc32(system.dump(folded(system, freed_successor())[0])) == checksum
 
 
 @pytest.mark.parametrize("name", NOT_ALONE)
