@@ -14,7 +14,7 @@ from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_protocol.ids import VersionId
 from cgos_protocol.intervals import beside as beside_rating
-from cgos_protocol.intervals import in_short, one_sided
+from cgos_protocol.intervals import one_sided, written
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation import ranks, words
@@ -231,8 +231,8 @@ async def test_a_corrected_game_says_so(web: httpx2.AsyncClient, rated: History)
     (change,) = (
         row for row in (await rated.games.detail(VOIDED)).ratings if row.system == "bayes" and row.version == "Bee"
     )
-    before = in_short(change.before_mean, change.before_lower, change.before_upper)
-    after = in_short(change.after_mean, change.after_lower, change.after_upper)
+    before = written(change.before_mean, change.before_lower, change.before_upper)
+    after = written(change.after_mean, change.after_lower, change.after_upper)
     assert f"{before} → {after}" in page.text
     listed = await get(web, f"/games?venue={VENUE}&before={VOIDED + 1}")
     (row,) = (row for row in listed.rows if row[0] == str(VOIDED))
