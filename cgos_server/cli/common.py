@@ -148,19 +148,24 @@ password_option = click.option(
 )
 
 
-def password(whose: str, file: Path | None) -> str:
-    """The password from a file, a hidden prompt or standard input; never an argument. Raises Refused."""
-    if file is not None:
-        try:
+def password(whose: str, file: Path | None, rule: str) -> str:
+    """The password from a file, a hidden prompt or standard input; never an argument. Raises Refused.
+
+    :param rule: what it consists of
+    """
+    source = file or "standard input"
+    try:
+        if file is not None:
             lines = file.read_text("utf-8").splitlines()
-        except OSError as error:
-            raise Invalid(Code.PASSWORD_FILE, f"{file} cannot be read: {error.strerror}.") from error
-        except UnicodeDecodeError as error:
-            raise Invalid(Code.PASSWORD_FILE, f"{file} is not text. Its first line is to be the password.") from error
-    elif sys.stdin.isatty():
-        lines = [click.prompt(f"New password of {whose}", hide_input=True, confirmation_prompt=True, err=True)]
-    else:
-        lines = sys.stdin.readline().splitlines()
+        elif sys.stdin.isatty():
+            question = f"New password of {whose} ({rule})"
+            lines = [click.prompt(question, hide_input=True, confirmation_prompt=True, err=True)]
+        else:
+            lines = sys.stdin.readline().splitlines()
+    except OSError as error:
+        raise Invalid(Code.PASSWORD_FILE, f"{source} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise Invalid(Code.PASSWORD_FILE, f"{source} is not text. Its first line is to be the password.") from error
     if not lines or not lines[0]:
-        raise Invalid(Code.NO_PASSWORD, f"There is no password in {file or 'standard input'}: its first line is empty.")
+        raise Invalid(Code.NO_PASSWORD, f"There is no password in {source}: its first line is empty.")
     return lines[0]

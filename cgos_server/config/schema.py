@@ -324,7 +324,12 @@ class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     void_after_s: Annotated[
         Positive, "After a restart: how long both sides may stay away before their game is void."
     ] = 900.0
-    initial: Annotated[float, Number(-10_000, 10_000), "The rating with which a new version begins."] = 1800.0
+    initial: Annotated[
+        float,
+        Number(-10_000, 10_000),
+        "The rating with which a new version begins. By `bayes` and `whole-history`, later ones begin at the "
+        "pool's mean.",
+    ] = 1800.0
     rated: Annotated[bool, "`false` makes it a sandbox: its results change no rating."] = True
     delay_s: Annotated[
         NotNegative,

@@ -15,6 +15,7 @@ from cgos_protocol.api.games import RoundDetail
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import GameId
 from cgos_server.service.pairing.explained import as_recorded, explain
+from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.history import History
 
 LARGEST_PASS: Final = 150
@@ -27,6 +28,17 @@ _TOO_LARGE: Final = (
     "It had too many candidates to be decided again here: `cgos-server pairing explain --round {number}` does it."
 )
 _UNREADABLE: Final = "The record of what it was decided from cannot be read by this program."
+
+
+async def explain_unpaired(history: History, game: GameDetail) -> str:
+    """Say who paired a game that no pairing pass decided."""
+    question = await history.questions.of_game(game.game.id)
+    pairer = "an operator"
+    if game.event is not None:
+        pairer = f"round {game.event.round} of the event {game.event.event}"
+    elif question is not None:
+        pairer = f"question {question.question_id}, for its pair {question.pair},"
+    return f"No matchmaker chose the two of game {game.game.id} among others: {pairer} paired them."
 
 
 class Explaining:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from cgos_protocol import intervals
 from cgos_protocol.catalog import Catalog
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import Refused
@@ -16,6 +17,7 @@ from cgos_protocol.games.base import Ruleset
 from cgos_protocol.games.registry import game_kind, games
 from cgos_protocol.options import sentence
 from cgos_server.config.pairing import PairingConfig
+from cgos_server.core.rating.base import Rating
 from cgos_server.core.rating.registry import options_in_force, systems
 from cgos_server.presentation import words
 from cgos_server.presentation.settings import VenueSettings
@@ -37,13 +39,18 @@ class OptionLine(NamedTuple):
     meaning: str
 
 
-def sections(rules: Ruleset, time: TimeControl, venue: VenueSettings) -> list[tuple[str, list[Rule]]]:
-    """Headings, each with its rules. Takes its time when first asked."""
+def sections(
+    rules: Ruleset, time: TimeControl, venue: VenueSettings, newcomer: Rating | None = None
+) -> list[tuple[str, list[Rule]]]:
+    """Headings, each with its rules. Takes its time when first asked.
+
+    :param newcomer: where the headline system rates a new version now; None where that is not known
+    """
     return [
         ("The game", _game(rules, venue)),
         ("Time", _time(time, venue)),
         ("Who meets whom", _pairing(venue)),
-        ("Rating", _rating(venue)),
+        ("Rating", _rating(venue, newcomer)),
         ("Watching", [Rule("Running games", _delay(venue))]),
     ]
 
@@ -186,13 +193,16 @@ def _pairing(venue: VenueSettings) -> list[Rule]:
     return lines
 
 
-def _rating(venue: VenueSettings) -> list[Rule]:
+def _rating(venue: VenueSettings, newcomer: Rating | None) -> list[Rule]:
     if not venue.counts:
         return [Rule("Sandbox", "Results here change no rating: this venue is for trying things out.")]
     system, *views = venue.rated.systems
+    start = f"{venue.rated.initial:.0f}"
+    if newcomer is not None:
+        start = f"the pool's mean (now {intervals.written(newcomer.mean, newcomer.lower, newcomer.upper)})"
     lines = [
         Rule("System", _known(systems(), system, system, ".")),
-        Rule("Newcomers", f"A version without a predecessor begins at {venue.rated.initial:.0f}."),
+        Rule("Newcomers", f"A version without a predecessor begins at {start}."),
         Rule("Provisional", provisional_rule(system, venue.rated.options.get(system, {}))),
     ]
     if views:

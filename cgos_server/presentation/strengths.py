@@ -16,7 +16,7 @@ from typing import Any, Final
 from cgos_protocol.errors import Refused
 from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.posterior import Games, Prior, superiority
-from cgos_server.core.rating.base import RatingSystem
+from cgos_server.core.rating.base import Rating, RatingSystem
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.service.ratings.expectation import Chances
 from cgos_server.service.ratings.odds import Joint, Odds, Table, odds, table
@@ -53,6 +53,12 @@ class Strengths:
     _system: RatingSystem
     _state: Any
     _chances: dict[tuple[VersionId, VersionId], Chances]
+
+    @property
+    def newcomer(self) -> Rating | None:
+        """Where a version without a predecessor begins; None where another system says so."""
+        rate = getattr(self._system, "rate_newcomer", None)
+        return rate(self._state) if self.headline and rate is not None else None
 
     @property
     def seq(self) -> int:

@@ -202,7 +202,7 @@ class Code(StrEnum):
     NO_RELOAD = "no-reload", Conflict, "The server was not started from a configuration that can be read again."
     NOT_HERE = "not-here", Conflict, "The bot is not signed in."
     NOT_LINKED = "not-linked", Conflict, "The bot belongs to no other bot's family, or the version succeeds none."
-    NOT_PAIRED = "not-paired", Conflict, "The game was not paired: an operator arranged it."
+    NOT_PAIRED = "not-paired", Conflict, "No matchmaker paired the game: an event, a question or an operator did."
     NOT_PENDING = "not-pending", Conflict, "The bot does not wait for approval."
     NOT_RATED = "not-rated", Conflict, "The game changed no rating, or the two versions are not both rated."
     NOT_SUSPENDED = "not-suspended", Conflict, "The bot is not suspended."

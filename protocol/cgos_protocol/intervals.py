@@ -83,4 +83,4 @@ def _with_word(least: str, most: str, *, mean: float, lower: float | None, upper
 
 
 def _number(value: float, digits: int = 0) -> str:
-    return f"{round(value)}" if digits == 0 else f"{value:.{digits}f}"
+    return f"{round(value)}" if digits == 0 else f"{value:z.{digits}f}"

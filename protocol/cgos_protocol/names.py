@@ -7,6 +7,7 @@ plain words. Must not know: which names exist, who owns them, how passwords are 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 NAME_MIN: Final = 3
@@ -18,6 +19,8 @@ PASSWORD_MIN: Final = 3
 ACCOUNT_PASSWORD_MIN: Final = 10
 """Of people's accounts."""
 PASSWORD_MAX: Final = 128
+PASSWORD_RULE: Final = f"{PASSWORD_MIN} to {PASSWORD_MAX} printable ASCII characters without blanks"
+ACCOUNT_PASSWORD_RULE: Final = f"{ACCOUNT_PASSWORD_MIN} to {PASSWORD_MAX} characters, also blanks and any letters"
 
 BOT_NAME_PATTERN: Final = (
     rf"^(?![0-9])(?![Aa][Dd][Mm][Ii][Nn])(?![Qq][Uu][Ii][Tt]$)[A-Za-z0-9_.-]{{{NAME_MIN},{NAME_MAX}}}$"
@@ -30,6 +33,8 @@ EVENT_NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 _NAME = re.compile(NAME_PATTERN)
 _PASSWORD = re.compile(r"[!-~]*")
+_UNSTABLE = frozenset({"Cc", "Cs", "Cn"})
+"""Categories of Unicode that no password has: controls, halves of pairs, and what a later Unicode may normalize."""
 _DIGITS = frozenset("0123456789")
 
 
@@ -74,9 +79,20 @@ def password_fault(password: str) -> str | None:
     return None
 
 
+def normalize_passphrase(text: str) -> str:
+    """Return the password of an account as it is hashed: composed (NFC), without the blanks round it.
+
+    One text can be typed in two ways: ``ä`` is one character on one keyboard and two on another.
+    """
+    return unicodedata.normalize("NFC", text).strip()
+
+
 def account_password_fault(password: str) -> str | None:
-    """As :func:`password_fault`, for a password that a person's account is to have."""
-    fault = password_fault(password)
-    if fault is None and len(password) < ACCOUNT_PASSWORD_MIN:
+    """None where the normalized `password` may be an account's, otherwise a sentence that says what to change."""
+    if any(unicodedata.category(character) in _UNSTABLE for character in password):
+        return "The password of an account has no control characters and no line breaks."
+    if len(password) < ACCOUNT_PASSWORD_MIN:
         return f"The password of an account has at least {ACCOUNT_PASSWORD_MIN} characters."
-    return fault
+    if len(password) > PASSWORD_MAX:
+        return f"The password of an account has at most {PASSWORD_MAX} characters."
+    return None

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Page, Route
+from support.web.pages_server import serving as serving_pages
+from support.web.past import NOW, write
+from support.web.questions import ACCEPTED, CALLED, EMPTY, OPEN, PLACED, REJECTED, written
+
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.storage import schema
 
 Visitors = Callable[..., Awaitable[Any]]
 
@@ -84,6 +91,19 @@ async def test_the_longest_names_fit_a_phone(visitors: Visitors) -> None:
         assert await page.locator("dt, dd").evaluate_all(cut) == [], path
         narrow = "links => links.filter(link => link.textContent.includes('WWW') && link.offsetWidth < 60).length"
         assert await page.locator(".player a").evaluate_all(narrow) == 0, path
+
+
+async def test_pages_of_questions_fit_a_phone(visitors: Visitors, tmp_path: Path) -> None:
+    """With text to paste and a badge, which is as wide as its words."""
+    path = tmp_path / "cgos.sqlite"
+    schema.prepare(path)
+    await write(path, written())
+    settings = WebSettings(venues={"9x9": VenueSettings()})
+    with serving_pages(path, settings, lambda: NOW) as url:
+        page = await (await visitors(viewport={"width": 360, "height": 700})).open("/questions", url)
+        for question in (OPEN, ACCEPTED, REJECTED, PLACED, CALLED, EMPTY):
+            await page.goto(f"{url}/questions/{question}")
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 360, question
 
 
 async def test_on_paper_everything_is_light_and_stones_keep_their_colors(visitors: Visitors) -> None:

@@ -258,7 +258,7 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(data: Path, monkeypatch: py
     prompts: list[dict[str, Any]] = []
 
     def prompt(text: str, **options: Any) -> str:
-        prompts.append(options)
+        prompts.append(options | {"text": text})
         return "secret"
 
     class Terminal:
@@ -267,8 +267,9 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(data: Path, monkeypatch: py
 
     monkeypatch.setattr(common.click, "prompt", prompt)
     monkeypatch.setattr(common.sys, "stdin", Terminal())
-    assert common.password("Delta", None) == "secret"
-    assert prompts == [{"hide_input": True, "confirmation_prompt": True, "err": True}]
+    assert common.password("Delta", None, "some letters") == "secret"
+    text = "New password of Delta (some letters)"
+    assert prompts == [{"text": text, "hide_input": True, "confirmation_prompt": True, "err": True}]
 
 
 def test_a_database_held_by_somebody_silent_is_refused_with_the_holder(

@@ -67,6 +67,10 @@ def test_what_is_written_says_the_interval(mean: float, below: float, above: flo
         assert abs(int(last) - upper) <= 0.5
 
 
+def test_zero_has_no_sign() -> None:
+    assert written(-0.04, -0.01, 0.01, digits=1).startswith("0.0")
+
+
 @given(elo, side, side)
 def test_no_form_shows_a_half_width_where_the_interval_is_uneven(mean: float, below: float, above: float) -> None:
     lower, upper = mean - below, mean + above

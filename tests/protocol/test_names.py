@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_protocol.names import account_password_fault, bot_name_fault, fold, name_fault, password_fault
+from cgos_protocol.names import (
+    account_password_fault,
+    bot_name_fault,
+    fold,
+    name_fault,
+    normalize_passphrase,
+    password_fault,
+)
 
 _WORDS = string.ascii_letters + string.digits + "_.-"
 
@@ -90,8 +97,23 @@ def test_bad_passwords(password: str, says: str) -> None:
 
 @pytest.mark.parametrize(
     ("password", "says"),
-    [("abcdefghi", "at least 10"), ("ab", "at least 3"), ("x" * 129, "at most 128"), ("ten letters", "without blanks")],
+    [
+        ("abcdefghi", "at least 10"),
+        ("x" * 129, "at most 128"),
+        ("ten\nletters", "line breaks"),
+        ("\ud800" * 10, "control"),
+    ],
 )
 def test_passwords_of_accounts_are_longer(password: str, says: str) -> None:
     assert says in (account_password_fault(password) or "")
-    assert account_password_fault("abcdefghij") is None
+
+
+@pytest.mark.parametrize(
+    "password", ["abcdefghij", "correct horse battery", "пароль и ещё", "\U0001f600" * 10, "x" * 128]
+)
+def test_passwords_of_accounts_may_be_passphrases(password: str) -> None:
+    assert account_password_fault(password) is None
+
+
+def test_one_passphrase_is_composed_in_one_way() -> None:
+    assert normalize_passphrase(" Sa\u0308uerliche Fu\u0308\u00dfe ") == "S\u00e4uerliche F\u00fc\u00dfe"

@@ -12,8 +12,10 @@ import pytest
 from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 from web.test_pages import Page, assert_harmless, client, get
 
+from cgos_protocol.ids import VersionId
 from cgos_protocol.intervals import beside as beside_rating
-from cgos_protocol.intervals import in_short, one_sided
+from cgos_protocol.intervals import one_sided, written
+from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
@@ -122,6 +124,20 @@ async def test_a_bots_page_tells_what_moved_its_rating(web: httpx2.AsyncClient, 
     assert {row[1] for row in page.rows if row and row[0] == VENUE} == {"bayes", "cgos-elo"}
 
 
+async def test_the_rules_say_where_a_newcomer_begins(web: httpx2.AsyncClient, rated: History) -> None:
+    saved = await rated.refits.state(VENUE, "bayes")
+    assert saved is not None
+    system = rating_system("bayes", 1800.0, {})
+    entry = Entry(saved.seq + 1, Kind.ENTER, VersionId(999), value=1800.0)
+    _, ((_, entered, _),) = system.fold(system.load(saved.state), entry)
+    assert abs(entered.mean - 1800.0) > 1
+    now = f"{entered.mean:.0f} {beside_rating(entered.mean, entered.lower, entered.upper)}"
+    assert f"begins at the pool's mean (now {now})" in (await get(web, f"/venue/{VENUE}/rules")).text
+    settings = WebSettings(venues={VENUE: VenueSettings(rated=Rated(("cgos-elo", "bayes"), initial=1234.0))})
+    async with client(rated, settings) as plain:
+        assert "begins at 1234." in (await get(plain, f"/venue/{VENUE}/rules")).text
+
+
 async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, ODDS)
     best = [row for row in page.rows if len(row) == len(NAMES) + 2 and row[1] in NAMES]
@@ -215,8 +231,8 @@ async def test_a_corrected_game_says_so(web: httpx2.AsyncClient, rated: History)
     (change,) = (
         row for row in (await rated.games.detail(VOIDED)).ratings if row.system == "bayes" and row.version == "Bee"
     )
-    before = in_short(change.before_mean, change.before_lower, change.before_upper)
-    after = in_short(change.after_mean, change.after_lower, change.after_upper)
+    before = written(change.before_mean, change.before_lower, change.before_upper)
+    after = written(change.after_mean, change.after_lower, change.after_upper)
     assert f"{before} → {after}" in page.text
     listed = await get(web, f"/games?venue={VENUE}&before={VOIDED + 1}")
     (row,) = (row for row in listed.rows if row[0] == str(VOIDED))

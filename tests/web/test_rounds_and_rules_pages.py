@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import httpx2
 import pytest
 from service.pairing.test_explained import NAMES, a_pairing_pass, paired
-from support.web.past import BOTS, ENDED, OPENING  # noqa: F401
+from support.web.past import BOTS, ENDED, EVENT, FRESH, OPENING  # noqa: F401
 from web.test_pages import client, get, web  # noqa: F401
 
 from cgos_protocol.api.games import RoundDetail
@@ -49,6 +54,28 @@ async def test_why_these_two(web: httpx2.AsyncClient, history: History) -> None:
     page = await get(web, "/game/1/pairing")
     assert f"Why {game.black} met {game.white}" in page.text
     assert "drew 3 of 5 & met the strongest of them <drawn>. Black by lot." in page.text
+
+
+async def test_why_these_two_where_no_matchmaker_chose(database: Path, tmp_path: Path) -> None:
+    """An event, a question or an operator paired them; page and API say which."""
+    path = tmp_path / "cgos.sqlite"
+    shutil.copy(database, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM pairings")
+        (event,) = connection.execute("SELECT min(game_id) FROM event_games").fetchone()
+        free = "FROM question_games WHERE game_id NOT IN (SELECT game_id FROM event_games) ORDER BY game_id"
+        asked, number, pair = connection.execute(f"SELECT game_id, question_id, pair {free}").fetchone()
+        connection.commit()
+    expected = {
+        event: f"round 1 of the event {EVENT} paired them.",
+        asked: f"question {number}, for its pair {pair}, paired them.",
+        FRESH: "an operator paired them.",
+    }
+    async with History(path) as history, client(history, WebSettings()) as web:  # noqa: F811
+        for game, sentence in expected.items():
+            assert sentence in (await get(web, f"/game/{game}/pairing")).text
+            problem = (await web.get(f"/api/v1/games/{game}/pairing")).json()
+            assert (problem["code"], sentence in problem["detail"]) == ("no-pairing", True)
 
 
 async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811

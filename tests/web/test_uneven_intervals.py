@@ -15,7 +15,10 @@ from web.test_rating_pages import SETTINGS
 
 from cgos_server.cli.main import main
 from cgos_server.presentation import words
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
+from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.storage.reading.history import History
+from cgos_server.web.live.board import _end
 
 _HALF_WIDTH = re.compile(r"±\s*\d+")
 _RATING, _LOWER, _UPPER = 2750.0, 2320.0, 4600.0
@@ -44,9 +47,29 @@ async def test_pages(uneven: Path) -> None:
         assert 'aria-label="2750' in standings.text
         assert "2320 to 4600" in standings.text
         assert "2750.0, 2320.0 to 4600.0" in (await web.get("/bot/Bee")).text
+        assert "2750, 2320 to 4600 → 2750, 2320 to 4600 (0)" in (await get(web, "/game/3")).text
         badge = (await web.get(f"/badge/{VENUE}/Bee.svg")).text
         assert "&gt; 2320" in badge
         assert "±" not in badge
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [(1663.4, 1662.6, "1663 → 1663 (0)"), (1662.6, 1662.4, "1663 → 1662 (−1)"), (1662.0, 1663.4, "1662 → 1663 (+1)")],
+)
+async def test_a_difference_is_that_of_the_ratings_that_are_shown(
+    rated_past: Path, tmp_path: Path, before: float, after: float, shown: str
+) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, f"UPDATE rating_changes SET before_mean = {before}, after_mean = {after} WHERE system = 'cgos-elo'")
+    async with History(data / "cgos.sqlite") as history:
+        settings = WebSettings(venues={VENUE: VenueSettings(rated=Rated(("cgos-elo", "bayes")))})
+        async with client(history, settings) as web:
+            assert shown in (await get(web, "/game/3")).text
+        end = [
+            rating for rating in _end(StoredGame(await history.games.detail(3))).ratings if rating.system == "cgos-elo"
+        ]
+        assert {f"{rating.before} → {rating.after}" for rating in end} == {shown[:11]}
 
 
 async def test_what_programs_read_has_both_ends(uneven: Path) -> None:

@@ -110,7 +110,7 @@ def _made(kind: type[Command[Any]], line: CommandLine, conduct: Conduct) -> clic
             values = {each.name: value(each) for each in fields if not each.secret}
             for each in fields:
                 if each.secret:
-                    values[each.name] = password(next(iter(values.values())), file)
+                    values[each.name] = password(next(iter(values.values())), file, each.field.hint)
             return kind(**values)
 
         conduct.run(setup, line, made, more)

@@ -24,6 +24,7 @@ from cgos_server.cli.common import (
 )
 from cgos_server.cli.output import apart, in_words, print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
+from cgos_server.presentation.explaining import explain_unpaired
 from cgos_server.presentation.words import count, moment
 from cgos_server.service.pairing.explained import PARTNERS, explain
 from cgos_server.service.pairing.statistics import PairingStats, Spread, statistics
@@ -64,7 +65,7 @@ def explain_command(setup: Setup, game: GameId | None, number: int | None, every
         if game is not None:
             detail = await history.games.detail(game)
             if detail.pairing is None:
-                raise Conflict(Code.NOT_PAIRED, f"Game {game} was not paired: an operator arranged it.")
+                raise Conflict(Code.NOT_PAIRED, await explain_unpaired(history, detail))
             which = detail.pairing.round
         assert which is not None
         partners = None if everybody or as_json else PARTNERS
@@ -202,7 +203,8 @@ def _show_stats(figures: PairingStats) -> None:
         f"{figures.venue}: {count(figures.games, 'game')} in {count(figures.rounds, 'round')}, "
         f"{moment(figures.since)} to {moment(figures.until)} (UTC)"
     )
-    click.echo(f"paired by {_counts(figures.methods) or 'nobody'}; {figures.arranged} arranged by an operator")
+    others = f"{figures.in_events} by events, {figures.for_questions} by questions, {figures.arranged} by an operator"
+    click.echo(f"paired by {_counts(figures.methods) or 'nobody'}; {others}")
     for what, share in (
         ("time in games", figures.in_games),
         ("games against the opponent of the game before", figures.again),

@@ -163,7 +163,7 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
                         row.version,
                         f"{row.value:.0f}",
                         f"{row.mean:.0f} ± {1.96 * row.mean_sd:.0f}",
-                        f"{row.z:+.2f}",
+                        f"{row.z:+z.2f}",
                         f"{row.limit:.2f}",
                     )
                     for row in anchors
@@ -222,10 +222,10 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
     if outlook.superiority is not None:
         click.echo(f"{one} is stronger than {other} with probability {_percent(outlook.superiority)}")
     interval = "" if outlook.half_width is None else f" ± {outlook.half_width:.0f}"
-    click.echo(f"difference: {outlook.difference:+.0f}{interval} Elo")
+    click.echo(f"difference: {outlook.difference:+z.0f}{interval} Elo")
     for color, game in (("Black", outlook.as_black), ("White", outlook.as_white)):
         draws = f", {_percent(game.draw)} drawn" if game.draw > 0.0005 else ""
-        ahead = "" if game.difference is None else f"; {game.difference:+.0f} ± {game.half_width:.0f} Elo"
+        ahead = "" if game.difference is None else f"; {game.difference:+z.0f} ± {game.half_width:.0f} Elo"
         click.echo(f"{one} as {color} is expected to score {_percent(game.score)}{draws}{ahead}")
 
 

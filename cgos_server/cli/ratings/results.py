@@ -223,7 +223,7 @@ def _sentences(rated: _Rated, neutral: bool) -> list[str]:
     learned = rated.pool.learned()
     ordered = not neutral and not all(game.neutral for game in rated.read.games)
     return [
-        f"The first move is worth {learned.advantage:+.0f} ± {Z95 * learned.advantage_sd:.0f} Elo."
+        f"The first move is worth {learned.advantage:+z.0f} ± {Z95 * learned.advantage_sd:.0f} Elo."
         if ordered
         else "Nobody is known to have moved first.",
         f"Equals draw {100 * learned.drawn:.1f} % of their games." if learned.draw else "No game was drawn.",

@@ -198,14 +198,15 @@ class PosteriorFold(ABC, Generic[StateT]):
         """Raises KeyError for a version that never entered."""
         at, centered = state.find(version), not state.anchors
         if at is None:
-            return self._newcomer(state)
+            return self.rate_newcomer(state)
         anchor = state.anchors.get(at)
         games = state.games[at]
         if anchor is not None:
             return normal_rating(*anchor, games=games, provisional=False, anchor=True)
         return self._shown(state.belief.shown(at, centered), games)
 
-    def _newcomer(self, state: StateT) -> Rating:
+    def rate_newcomer(self, state: StateT) -> Rating:
+        """Rate a version of which nothing is known yet."""
         return self._shown(state.belief.shown_newcomer(not state.anchors), 0)
 
     def _shown(self, shown: Shown, games: int) -> Rating:
@@ -214,7 +215,7 @@ class PosteriorFold(ABC, Generic[StateT]):
 
     def _and_waiting(self, state: StateT, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:
         """`shown` with those who have not joined."""
-        return shown | dict.fromkeys(state.waiting, self._newcomer(state)) if state.waiting else shown
+        return shown | dict.fromkeys(state.waiting, self.rate_newcomer(state)) if state.waiting else shown
 
     def predict(self, state: StateT, black: VersionId, white: VersionId) -> Outcome:
         """The next game of these two, Black moving first: averaged over what is not known of their difference."""

@@ -36,7 +36,7 @@ class AccountAdd(Command[Done], frozen=True, kw_only=True, tag="account add"):
             "POST",
             "/admin/accounts",
             body="AddAccount",
-            body_says="A person's account; its password has ten characters at least. `admin`: an operator's.",
+            body_says="A person's account; its password has 10 to 128 characters. `admin`: an operator's.",
             status=201,
         ),
         PageForm("/admin/accounts", "Make it", title="Make an account"),
@@ -69,7 +69,7 @@ class AccountPasswd(Command[Done], frozen=True, kw_only=True, tag="account passw
             "PUT",
             "/admin/accounts/{account}/password",
             body="SetAccountPassword",
-            body_says="The new password of an account: ten characters at least.",
+            body_says="The new password of an account: 10 to 128 characters.",
         ),
         PageForm("/admin/accounts", "Replace it", title="Replace a password"),
     )

@@ -15,7 +15,7 @@ from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done, Session
 from cgos_protocol.api.route import Limit
 from cgos_protocol.errors import Code, Forbidden, Invalid, Unauthenticated
-from cgos_protocol.names import NAME_MAX, NAME_MIN, bot_name_fault, name_fault, password_fault
+from cgos_protocol.names import NAME_MAX, NAME_MIN, bot_name_fault, name_fault
 from cgos_server.core.addresses import party
 from cgos_server.service.commands.accounts import new_account
 from cgos_server.service.commands.context import CommandContext
@@ -67,11 +67,9 @@ class SignIn(Command[Session], frozen=True, kw_only=True, tag="sign in"):
             raise wrong  # nobody can be called so
         with accounts.failures.attempt(address, self.name):
             owner = await context.store.history.people.owner(self.name)
-            if password_fault(self.password) is not None:
-                raise wrong
             # A check that cannot succeed takes as long as one that can: who has an account is nobody's business.
             stored = await context.sessions.no_password() if owner is None else owner.password
-            right = await accounts.passwords.verify(stored, self.password, address)
+            right = await accounts.verify_account(stored, self.password, address)
             if owner is None or not right:
                 log.info("wrong password for an account", account=self.name, address=address)
                 raise wrong
@@ -99,7 +97,7 @@ class AccountRegister(Command[Session], frozen=True, kw_only=True, tag="account 
             "POST",
             "/accounts",
             body="Register",
-            body_says="The name and the password of an account that is to be: ten characters at least.",
+            body_says="The name and the password of an account that is to be: 10 to 128 characters.",
             limit=Limit.SIGN_IN,
             status=201,
         ),
@@ -159,7 +157,7 @@ class PasswordChange(Command[Done], frozen=True, kw_only=True, tag="password cha
             "PUT",
             "/me/password",
             body="ChangePassword",
-            body_says="One's own password, the old one and the new one, which has ten characters at least.",
+            body_says="One's own password, the old one and the new one, which has 10 to 128 characters.",
             limit=Limit.SIGN_IN,
             about=SESSION_ONLY,
         ),
@@ -179,7 +177,7 @@ class PasswordChange(Command[Done], frozen=True, kw_only=True, tag="password cha
         async with accounts.name_lock(person.name):
             with accounts.failures.attempt(caller.address, person.name):
                 owner = await context.still_valid(person)
-                if not await accounts.passwords.verify(owner.password, self.old, caller.address):
+                if not await accounts.verify_account(owner.password, self.old, caller.address):
                     raise Unauthenticated(Code.WRONG_PASSWORD, "The old password is not right.")
             hashed = await accounts.new_account_password(self.new, caller.address)
             ended = await context.sessions.ended(owner.id, but=person.access_id)

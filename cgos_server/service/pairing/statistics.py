@@ -82,7 +82,8 @@ class VersionPairing(msgspec.Struct, frozen=True, kw_only=True):
 class PairingStats(msgspec.Struct, frozen=True, kw_only=True):
     """A venue's pairing in a span of time (Unix ms).
 
-    :ivar games: that began in the span; `arranged` of them by an operator, `opened` of them with an opening
+    :ivar games: that began in the span; `arranged` of them by an operator, `in_events` by an event, `for_questions` by
+        a question, `opened` of them with an opening
     :ivar rounds: pairing passes that began these games
     :ivar looked_at: the latest passes, of which `methods`, `waits` and `sat_out` tell
     :ivar methods: matchmaker -> passes
@@ -103,6 +104,8 @@ class PairingStats(msgspec.Struct, frozen=True, kw_only=True):
     until: int
     games: int
     arranged: int
+    in_events: int
+    for_questions: int
     opened: int
     rounds: int
     looked_at: int
@@ -161,6 +164,7 @@ class Tally:
         self._since = since
         self._most_rounds = most_rounds
         self._count = self._arranged = self._opened = self._looked_at = 0
+        self._in_events = self._for_questions = 0
         self._first, self._until = 0, 0
         self._ended_span = False
         self._of_round: dict[int, list[VersionId]] = defaultdict(list)
@@ -216,7 +220,9 @@ class Tally:
         if gap is not None:
             self._gaps.append(gap)
         if row.round is None:
-            self._arranged += 1
+            self._in_events += row.event_id is not None
+            self._for_questions += row.question_id is not None
+            self._arranged += row.event_id is None and row.question_id is None
             return
         self._of_round[row.round] += (row.black_id, row.white_id)
         detail: Mapping[str, Any] = row.detail if isinstance(row.detail, dict) else {}
@@ -268,6 +274,8 @@ class Tally:
             until=until,
             games=self._count,
             arranged=self._arranged,
+            in_events=self._in_events,
+            for_questions=self._for_questions,
             opened=self._opened,
             rounds=len(self._of_round),
             looked_at=self._looked_at,

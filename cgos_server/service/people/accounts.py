@@ -17,7 +17,14 @@ import structlog
 
 from cgos_protocol.errors import Code, Conflict, Forbidden, Invalid, NotFound, Refused, Unauthenticated
 from cgos_protocol.ids import BotId, VersionId
-from cgos_protocol.names import account_password_fault, bot_name_fault, fold, password_fault
+from cgos_protocol.names import (
+    PASSWORD_MAX,
+    account_password_fault,
+    bot_name_fault,
+    fold,
+    normalize_passphrase,
+    password_fault,
+)
 from cgos_protocol.session import Credentials, Declaration, Limits, NamedPredecessor
 from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.service.commands.audit import audit
@@ -193,7 +200,13 @@ class Accounts:
 
     async def new_account_password(self, password: str, address: str = "") -> str:
         """As :meth:`new_password`, for a person's account."""
-        return await self._hashed(password, account_password_fault(password), address)
+        passphrase = normalize_passphrase(password)
+        return await self._hashed(passphrase, account_password_fault(passphrase), address)
+
+    async def verify_account(self, stored: str, password: str, address: str) -> bool:
+        """Return whether `password` is that of the account with the hash `stored`. Raises Refused (``busy``)."""
+        passphrase = normalize_passphrase(password)
+        return len(passphrase) <= PASSWORD_MAX and await self.passwords.verify(stored, passphrase, address)
 
     async def _hashed(self, password: str, fault: str | None, address: str) -> str:
         if fault is None and looks_like_token(password):
@@ -249,7 +262,7 @@ class Accounts:
         if not self._may_command(credentials.address):
             log.warning("operator refused from this network", account=owner.name, address=credentials.address)
             raise taken  # a stranger learns nothing of whose name it is
-        if not await self.passwords.verify(owner.password, credentials.secret, credentials.address):
+        if not await self.verify_account(owner.password, credentials.secret, credentials.address):
             raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, password doesn't match the name {owner.name}.")
         return Operator(owner.name)
 

@@ -123,7 +123,7 @@ class OwnErase(Command[Done], frozen=True, kw_only=True, tag="account erase own"
         async with accounts.name_lock(person.name):
             with accounts.failures.attempt(caller.address, person.name):
                 owner = await context.still_valid(person)
-                if not await accounts.passwords.verify(owner.password, self.password, caller.address):
+                if not await accounts.verify_account(owner.password, self.password, caller.address):
                     raise Unauthenticated(Code.WRONG_PASSWORD, "The password is not right.")
             return await _erase_account(self, context, owner, with_bots=self.bots, reason="its own wish")
 

@@ -226,7 +226,7 @@ class RoundDetail(Value, frozen=True, kw_only=True):
 
 
 class PairedGame(Value, frozen=True, kw_only=True):
-    """One game as pairing sees it, versions by their numbers. `round` is None where an operator arranged it; `detail`:
+    """One game as pairing sees it, versions by their numbers. `round` is None where no matchmaker paired it; `detail`:
     what the pair was decided by (decoded JSON), None where there is no pairing."""
 
     id: GameId
@@ -240,6 +240,8 @@ class PairedGame(Value, frozen=True, kw_only=True):
     reason: str | None
     opening: str
     detail: Any
+    event_id: int | None = None
+    question_id: int | None = None
 
 
 class PairedRound(Value, frozen=True, kw_only=True):

@@ -50,11 +50,15 @@ _PAIRED_GAME: Final = _PAIRED.where(_pairings.c.game_id == bindparam("game", typ
 _PAIRED_ROUND: Final = _PAIRED.where(_pairings.c.round_id == bindparam("round", type_=BigInteger))
 _PAIRED_GAMES: Final = (
     select(
-        *(_games.c[name] for name in PairedGame.__struct_fields__ if name not in ("round", "detail")),
+        *(_games.c[name] for name in PairedGame.__struct_fields__ if name in _games.c and name != "detail"),
         _games.c.round_id.label("round"),
         _pairings.c.detail,
+        tables.event_games.c.event_id,
+        tables.question_games.c.question_id,
     )
     .outerjoin(_pairings, _pairings.c.game_id == _games.c.id)
+    .outerjoin(tables.event_games, tables.event_games.c.game_id == _games.c.id)
+    .outerjoin(tables.question_games, tables.question_games.c.game_id == _games.c.id)
     .where(_games.c.venue_id == VENUE)
     .order_by(_games.c.id.desc())
 )
@@ -240,6 +244,6 @@ class Pairings(Subject):
 
 
 async def pairing_of(read: Read, game_id: GameId) -> Pairing | None:
-    """Why a game was played; None where an operator arranged it."""
+    """Why a game was played; None where no matchmaker paired it."""
     rows = await read(_PAIRED_GAME, game=game_id)
     return value(Pairing, rows[0]) if rows else None

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from cgos_protocol import clock
 from cgos_protocol.api.live import LiveEnd, LiveMove, LiveRating
-from cgos_protocol.intervals import in_short
+from cgos_protocol.intervals import written
 from cgos_server.presentation import analysis, words
 from cgos_server.presentation.stored_game import StoredGame, clock_of
 from cgos_server.storage.reading.answers import GameDetail, MoveRow
@@ -160,8 +160,8 @@ def _end(game: StoredGame) -> LiveEnd:
             LiveRating(
                 version=change.version,
                 system=change.system,
-                before=in_short(change.before_mean, change.before_lower, change.before_upper),
-                after=in_short(change.after_mean, change.after_lower, change.after_upper),
+                before=written(change.before_mean, change.before_lower, change.before_upper),
+                after=written(change.after_mean, change.after_lower, change.after_upper),
                 change=round(change.after_mean - change.before_mean, 1),
             )
             for change in detail.ratings

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.games.base import Color
-from cgos_protocol.intervals import in_short
+from cgos_protocol.intervals import written
 from cgos_protocol.sgf import writing as sgf
 from cgos_server.presentation import analysis, game_lines, words
 from cgos_server.presentation.stored_game import StoredGame
@@ -126,9 +126,9 @@ def _players(site: Site, game: StoredGame, ply: int, captures: tuple[int, int]) 
     headline = Systems(site).headline(row.venue, (change.system for change in detail.ratings))
     changes = {
         change.version: (
-            in_short(change.before_mean, change.before_lower, change.before_upper),
-            in_short(change.after_mean, change.after_lower, change.after_upper),
-            f"{change.after_mean - change.before_mean:+.0f}".replace("-", "−"),
+            written(change.before_mean, change.before_lower, change.before_upper),
+            written(change.after_mean, change.after_lower, change.after_upper),
+            _difference(round(change.after_mean) - round(change.before_mean)),
         )
         for change in detail.ratings
         if change.system == headline
@@ -145,6 +145,11 @@ def _players(site: Site, game: StoredGame, ply: int, captures: tuple[int, int]) 
         )
         for color, name, label in game.sides()
     ]
+
+
+def _difference(points: int) -> str:
+    """Return the difference of two ratings as they are shown."""
+    return f"{points:+d}".replace("-", "−") if points else "0"
 
 
 async def game_sgf(site: Site, request: Request) -> Response:

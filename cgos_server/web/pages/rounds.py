@@ -15,6 +15,7 @@ from cgos_protocol.api.games import RoundDetail
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code
 from cgos_protocol.ids import GameId
+from cgos_server.presentation.explaining import explain_unpaired
 from cgos_server.service.pairing.explained import PARTNERS
 from cgos_server.web.pages.requests import before, refused_as_404, stored_game, venue_of, with_query
 from cgos_server.web.site import Pages, Site
@@ -57,7 +58,8 @@ async def pairing(site: Site, request: Request) -> Response:
     """Why the two of a game met."""
     game = (await stored_game(site, request)).detail
     if game.pairing is None:
-        return site.render("no_pairing.html", here=game.game.venue, game=game.game)
+        why = await explain_unpaired(site.history, game)
+        return site.render("no_pairing.html", here=game.game.venue, game=game.game, why=why)
     explained = await _explained(site, game.pairing.round, game.game.id)
     return _page(site, request, explained)
 

@@ -28,13 +28,15 @@ async def show(site: Site, request: Request) -> Response:
     known = settings or VenueSettings()
     rules = msgspec.convert(venue.fixed, Ruleset)
     time = msgspec.convert(venue.fixed["time"], TimeControl)
+    strengths = await site.strengths.venue(name)
+    newcomer = None if strengths is None else strengths.newcomer
     return site.render(
         "rules.html",
         here=name,
         name=name,
         opened_at=venue.created_at,
         open=settings is not None,
-        sections=await asyncio.to_thread(sections, rules, time, known),
+        sections=await asyncio.to_thread(sections, rules, time, known, newcomer),
         method=known.method,
         options=await asyncio.to_thread(pairing_options, known.method, known.pairing),
     )

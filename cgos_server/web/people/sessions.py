@@ -50,7 +50,7 @@ class Visit(NamedTuple):
 
 
 class Form:
-    """What a form says. Blanks round a value do not count, except in passwords, which have none."""
+    """What a form says. Blanks round a value do not count."""
 
     def __init__(self, fields: Mapping[str, list[str]]) -> None:
         self.fields = fields

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from cgos_server.service.commands.declaration import Command
-from cgos_server.service.commands.fields import Parameter, Source, parameters
+from cgos_server.service.commands.fields import Field, Parameter, Source, parameters
 from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import PageForm
 
@@ -129,7 +129,7 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
         declared_choices |= {word: word for word in each.choices or words}
         choices = self.choices.get(field.source.value) or self.choices.get(each.name, declared_choices)
         if field.source is Source.NEW_PASSWORD:
-            yield from _new_password(field.shortest)
+            yield from _new_password(field)
         elif field.source is Source.MOMENT:
             yield Input(name="days", caption=caption, hint=field.hint)
         elif each.kind is bool and each.optional:
@@ -152,9 +152,8 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-def _new_password(shortest: int) -> Iterator[Input]:
-    rule = f"at least {shortest} characters" if shortest else ""
-    for name, caption, hint in (("new", "New password", rule), ("new-again", "Once more", "")):
+def _new_password(field: Field) -> Iterator[Input]:
+    for name, caption, hint in (("new", "New password", field.hint), ("new-again", "Once more", "")):
         yield Input(
             name=name,
             caption=caption,
@@ -162,5 +161,5 @@ def _new_password(shortest: int) -> Iterator[Input]:
             hint=hint,
             needed=True,
             autocomplete="new-password",
-            shortest=shortest,
+            shortest=field.shortest,
         )

@@ -359,7 +359,8 @@ function ended(live) {
     const mine = (live.ratings ?? []).filter((rating) => rating.version === link.textContent);
     const change = mine.find((rating) => rating.system === data.system) ?? mine[0];
     if (change !== undefined) {
-      const by = `(${change.change < 0 ? "−" : "+"}${Math.abs(change.change).toFixed(0)})`;
+      const points = parseInt(change.after) - parseInt(change.before);
+      const by = `(${points < 0 ? "−" : points > 0 ? "+" : ""}${Math.abs(points)})`;
       const whole = { class: "nowrap" };
       side.querySelector(".change").replaceChildren(
         element("span", whole, change.before), " ", element("span", whole, `→ ${change.after}`), " ",

@@ -24,6 +24,9 @@ from cgos_protocol.games.base import Color
 
 log = logging.getLogger(__name__)
 
+REFIT_JUMP = 1.0
+"""Elo by which a rating may move between two games without a word."""
+
 
 @dataclass(eq=False, kw_only=True)
 class SlotsRunner(BotRunner):
@@ -45,6 +48,8 @@ class SlotsRunner(BotRunner):
     _playing: set[int] = field(default_factory=set)
     _status: int = OK
     _drain: asyncio.Event = field(default_factory=asyncio.Event)
+    _rated_at: dict[str, float] = field(default_factory=dict)
+    """Venue -> this bot's rating after its last game there."""
 
     def __post_init__(self) -> None:
         several = len(self.engines) > 1
@@ -111,6 +116,13 @@ class SlotsRunner(BotRunner):
         if game.result is None:
             return
         self._playing.discard(game.number)
+        if game.result.rating is not None:
+            before, after = game.result.rating
+            last = self._rated_at.get(game.venue, before)
+            if abs(before - last) > REFIT_JUMP:
+                why = "as all results were weighed anew before game"
+                log.info("refit: %.0f → %.0f, %s %d ended", last, before, why, game.number)
+            self._rated_at[game.venue] = after
         table.over(game.result)
 
     def _count(self) -> None:

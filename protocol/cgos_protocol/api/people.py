@@ -17,18 +17,18 @@ from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, NAME_PATTERN, PASSWORD_MAX
 Name = Annotated[WireName, Meta(min_length=1, max_length=64)]
 AskerName = Annotated[str, Meta(min_length=1, max_length=64, extra_json_schema={"pattern": rf"^\*$|{NAME_PATTERN}"})]
 """An account or a bot, or `*` for everybody."""
-Password = Annotated[str, Meta(min_length=1, max_length=256)]
+Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 """One that is compared with the one that is kept."""
 
 
-def _new_password(least: int) -> Meta:
+def _new_password(least: int, pattern: str) -> Meta:
     """A password that is to be. Its rules are for programs: whoever breaks them is answered by the rule itself, with a
     sentence, and not by the reader of bodies."""
-    return Meta(extra_json_schema={"minLength": least, "maxLength": PASSWORD_MAX, "pattern": "^[!-~]*$"})
+    return Meta(extra_json_schema={"minLength": least, "maxLength": PASSWORD_MAX, "pattern": pattern})
 
 
-BotPassword = Annotated[str, _new_password(PASSWORD_MIN)]
-AccountPassword = Annotated[str, _new_password(ACCOUNT_PASSWORD_MIN)]
+BotPassword = Annotated[str, _new_password(PASSWORD_MIN, "^[!-~]*$")]
+AccountPassword = Annotated[str, _new_password(ACCOUNT_PASSWORD_MIN, r"^[^\x00-\x1f\x7f-\x9f]*$")]
 Label = Annotated[str, Meta(max_length=100)]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
 Scope = Literal["bots", "admin"]

@@ -30,6 +30,7 @@ from cgos_server.service.people.passwords import Passwords
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.asking import QuestionAdded, QuestionGame
 from cgos_server.storage.writing.group_commit import CommitListener
 
 T0 = 1_700_000_100_000
@@ -126,7 +127,20 @@ def test_explain_a_round_with_nothing_to_decide_again(run: Any) -> None:
 
 def test_what_cannot_be_explained(run: Any, data: Path) -> None:
     put(data, r.GameAdded(3, 1, None, 1, 2, "", "", "{}", "", T0))
-    assert "Game 3 was not paired: an operator arranged it." in run("pairing", "explain", "3", fails=1).stderr
+    nobody = "No matchmaker chose the two of game {} among others: {} paired them."
+    assert nobody.format(3, "an operator") in run("pairing", "explain", "3", fails=1).stderr
+    put(
+        data,
+        *(r.GameAdded(game, 1, None, 1, 2, "", "", "{}", "", T0) for game in (4, 5)),
+        r.EventAdded(1, "Cup", 1, T0, "running"),
+        r.EventGame(4, 1, 2, 7),
+        QuestionAdded(9, 1, None, "test", "{}", T0, 0, "open", None, "", ""),
+        QuestionGame(game_id=5, question_id=9, pair=3, opening=""),
+    )
+    assert nobody.format(4, "round 2 of the event Cup") in run("pairing", "explain", "4", fails=1).stderr
+    assert nobody.format(5, "question 9, for its pair 3,") in run("pairing", "explain", "5", fails=1).stderr
+    paired_by = "1 by events, 1 by questions, 1 by an operator"
+    assert f"paired by birk 1; {paired_by}" in run("pairing", "stats", "--venue", "9x9").stdout.splitlines()
     assert "There is no game 9" in run("pairing", "explain", "9", fails=1).stderr
     assert "There is no round 9" in run("pairing", "explain", "--round", "9", fails=1).stderr
     for words in ([], ["1", "--round", "1"], ["x"]):
@@ -149,7 +163,7 @@ def test_stats(run: Any, as_json: Any, paired: Path) -> None:
     text = run("pairing", "stats").stdout
     lines = text.splitlines()
     assert lines[0] == "9x9: 3 games in 2 rounds, 2023-11-14 22:13 to 2023-11-14 22:16 (UTC)"
-    assert lines[1] == "paired by entropy 1, birk 1; 0 arranged by an operator"
+    assert lines[1] == "paired by entropy 1, birk 1; 0 by events, 0 by questions, 0 by an operator"
     assert "time in games: 100 %" in lines
     assert "information of a game (bit): mean 0.81, median 0.81, 90 % up to 0.81, largest 0.81" in lines
     (bar,) = (line for line in lines if line.startswith("      0.8 to 0.9"))

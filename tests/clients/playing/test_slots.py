@@ -333,6 +333,15 @@ async def test_a_game_that_ended_while_away_is_reported_and_not_counted(bench):
     assert [result.result for result in slots.results] == ["W+Forfeit", "W+Resign"]
 
 
+async def test_a_rating_that_moved_between_two_games_is_explained(bench, caplog):
+    model = Model(opponent=resigns_late, games=3)
+    model.ratings = [ws.RatingMove(1609.0, 306.2), ws.RatingMove(1046.8, 1100.0), ws.RatingMove(1100.9, 1120.0)]
+    with caplog.at_level(logging.INFO):
+        await Slots(model).run(bench.memory(*["C3", "B2", "D4", "A1"] * 3), games=3)
+    jumps = [record.getMessage() for record in caplog.records if record.getMessage().startswith("refit")]
+    assert jumps == ["refit: 306 → 1047, as all results were weighed anew before game 2 ended"]
+
+
 async def test_once_means_one_connection(bench, caplog):
     slots = Slots(Model(opponent=resigns_late))
 

@@ -102,6 +102,8 @@ class Model:
         self.questions: dict[int, Callable[[str], ws.QuestionTold]] = {}
         """Number of an open question -> how it is told that it stands so."""
         self.knows_questions = True
+        self.ratings: list[ws.RatingMove] = []
+        """What the next games do to ratings; empty: always the same."""
 
     def happens(self, event: str, what: str, **more: Any) -> None:
         """Tell all entrants of an event."""
@@ -202,7 +204,7 @@ class Model:
             detail=verdict.detail,
             plies=len(game.moves),
             date="2026-01-01",
-            rating=ws.RatingMove(1800.0, 1812.5),
+            rating=self.ratings.pop(0) if self.ratings else ws.RatingMove(1800.0, 1812.5),
         )
         game.unseen = {name for name in game.sides if name in self.secrets}
         for name in game.sides:

@@ -179,8 +179,9 @@ async def test_registering(house: House) -> None:
     assert await register("bob", PASSWORD, "another") == 422
     assert await register("amigo", PASSWORD, PASSWORD) == 422, "a bot is called so"
     assert await register("bob", "ninechars", "ninechars") == 422
-    assert "at least 10 characters" in (await browser.get("/register")).text
-    assert await register("bob", PASSWORD, PASSWORD) == 303
+    assert "10 to 128 characters, also blanks and any letters" in (await browser.get("/register")).text
+    assert await register("bob", "bl\u00e5 h\u00e4st i regn", "bl\u00e5 host i regn") == 422
+    assert await register("bob", "bl\u00e5 h\u00e4st i regn", "bl\u00e5 h\u00e4st i regn") == 303
     assert "bob" in (await browser.get("/account")).text
     assert (await house.browser(accounts="closed").get("/register")).status_code == 404
 

@@ -18,6 +18,7 @@ from cgos_protocol.ids import GameId
 from cgos_protocol.sgf import writing as sgf
 from cgos_protocol.v2.render import color_word
 from cgos_server.presentation.answers import game_detail, published
+from cgos_server.presentation.explaining import explain_unpaired
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import Before, GameFilters, GameNumber, PageSize, RoundNumber, up_to
@@ -97,9 +98,7 @@ class ReadingGames:
         """Why these two, with everybody whom they could have met."""
         detail = await self._history.games.detail(game)
         if detail.pairing is None:
-            raise NotFound(
-                Code.NO_PAIRING, f"Game {detail.game.id} was arranged by an operator: nobody else was considered."
-            )
+            raise NotFound(Code.NO_PAIRING, await explain_unpaired(self._history, detail))
         return await self._site.explaining.round(detail.pairing.round, detail.game.id)
 
     @_games.get("/rounds/{round}")

@@ -145,6 +145,18 @@ async def test_wherever_an_account_gets_a_password_it_has_ten_characters(admin: 
     await admin.handle(BotAdd(name="Newbot", password="bot"))
 
 
+async def test_a_passphrase_opens_its_account_however_it_is_typed(admin: Admin) -> None:
+    composed, apart = "\u00fcber die Br\u00fccke", "u\u0308ber die Bru\u0308cke"
+    here = await account(admin, "Anna")
+    await behalf(admin, here, PasswordChange(old="long-secret", new=apart))
+    for typed in (composed, apart, f"{composed} "):
+        await signed_in(admin, password=typed)
+    assert await code(signed_in(admin, password="uber die Brucke")) == "wrong-password"
+    await behalf(admin, await signed_in(admin, password=apart), PasswordChange(old=composed, new="x" * 128))
+    await signed_in(admin, password="x" * 128)
+    assert await code(admin.handle(BotAdd(name="Newbot", password=composed))) == "name-or-password"
+
+
 async def test_a_short_password_of_before_still_opens_its_account(admin: Admin, store: Any, passwords: Any) -> None:
     await admin.handle(AccountAdd(name="Anna", password="long-secret"))
     store.owners["Anna"] = store.owners["Anna"]._replace(password=await passwords.hash("old"))
