@@ -92,7 +92,7 @@ def results(
 
     FILE (- is standard input) is a table whose first line names columns (black, white, result; or first, second, score;
     or winner, loser), the headers of games in PGN, or lines such as Alder beat Birch or Alder Birch, the winner first.
-    What is what is told from the text. Games without a result are left out.
+    What is what is told from the text. Games without a result, and those decided without play, are left out.
 
     Ratings are Elo with 95 % intervals, by the engine of the server's headline rating. Without --anchor the mean of all
     is 2000. --plot draws ratings and who is stronger than whom.
@@ -102,7 +102,8 @@ def results(
     one_thread()
     games = read(text_of(Code.RESULTS, bytes_of(file))[0], first=first)
     if not games.games:
-        raise Invalid(Code.RESULTS, f"None of {count(games.unfinished, 'game')} has a result, so nobody can be rated.")
+        left_out = count(games.unfinished + games.unplayed, "game")
+        raise Invalid(Code.RESULTS, f"None of {left_out} has a result that was played for, so nobody can be rated.")
     rated = _rate(games, neutral, anchors)
     for pair in (*asked.odds, *asked.predict):
         _check(pair, list(map(str, rated.pool)))
@@ -165,6 +166,7 @@ def _told(rated: _Rated, asked: _Asked, neutral: bool) -> dict[str, Any]:
     return {
         "games": len(rated.read.games),
         "unfinished": rated.read.unfinished,
+        "unplayed": rated.read.unplayed,
         "read_as": rated.read.how,
         "learned": asdict(pool.learned()),
         "standings": standings,
@@ -188,7 +190,8 @@ def _told(rated: _Rated, asked: _Asked, neutral: bool) -> dict[str, Any]:
 
 def _print(rated: _Rated, asked: _Asked, neutral: bool) -> None:
     pool, standings = rated.pool, rated.pool.standings()
-    left_out = f"; {rated.read.unfinished} without a result left out" if rated.read.unfinished else ""
+    numbers = {"a result": rated.read.unfinished, "play": rated.read.unplayed}
+    left_out = "".join(f"; {number} without {what} left out" for what, number in numbers.items() if number)
     say(f"{count(len(rated.read.games), 'game')}{left_out}. {rated.read.how}")
     print_table(
         ("", "name", "rating", "95 %", "games", "points"),

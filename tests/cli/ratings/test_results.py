@@ -55,6 +55,14 @@ def test_a_table_of_standings_and_what_was_learned(rate: Run) -> None:
     assert "20 games; 1 without a result left out. Black moved first" in done.stderr
 
 
+def test_games_decided_without_play_are_left_out(rate: Run) -> None:
+    text = "black,white,result\nA,B,W+R\nA,B,Abort\nA,B,1-0F\nB,A,0-0\n"
+    assert "1 game; 1 without a result left out; 2 without play left out. Black moved" in rate(text).stderr
+    told = json.loads(rate(text, "--json").stdout)
+    assert (told["games"], told["unfinished"], told["unplayed"]) == (1, 1, 2)
+    assert "None of 1 game has a result that was played for" in rate("A B 0-0\n", fails=1).stderr
+
+
 def test_json_has_what_the_library_says(rate: Run) -> None:
     told = json.loads(
         rate(TABLE, "--json", "--odds", "Alder", "Birch", "--predict", "Birch", "Alder", "--matrix").stdout
