@@ -25,6 +25,7 @@ from cgos_server.cli.progress import working
 from cgos_server.cli.tournaments.event_files import bytes_of
 from cgos_server.core.rating import BradleyTerry, FirstMoverWarning
 from cgos_server.core.rating.base import Z95, Outcome
+from cgos_server.core.rating.library.findings import remark_on_groups
 from cgos_server.lab.drawing import require_drawable
 from cgos_server.lab.ratings.pool_pictures import plot as draw_pool
 from cgos_server.presentation.words import count, likelihood
@@ -163,11 +164,15 @@ def _told(rated: _Rated, asked: _Asked, neutral: bool) -> dict[str, Any]:
     standings = [
         {"name": name, "points": rated.points[name]} | asdict(rating) for name, rating in pool.standings().items()
     ]
+    groups = pool.groups()
+    remark = remark_on_groups(list(map(len, groups)))
     return {
         "games": len(rated.read.games),
         "unfinished": rated.read.unfinished,
         "unplayed": rated.read.unplayed,
         "read_as": rated.read.how,
+        "groups": [{"size": len(group), "names": group} for group in groups],
+        "remarks": [remark] if remark else [],
         "learned": asdict(pool.learned()),
         "standings": standings,
         "odds": [
@@ -224,8 +229,10 @@ def _print(rated: _Rated, asked: _Asked, neutral: bool) -> None:
 def _sentences(rated: _Rated, neutral: bool) -> list[str]:
     """What was learned."""
     learned = rated.pool.learned()
+    remark = remark_on_groups(list(map(len, rated.pool.groups())))
     ordered = not neutral and not all(game.neutral for game in rated.read.games)
     return [
+        *([remark] if remark else []),
         f"The first move is worth {learned.advantage:+.0f} ± {Z95 * learned.advantage_sd:.0f} Elo."
         if ordered
         else "Nobody is known to have moved first.",
