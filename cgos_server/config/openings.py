@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from cgos_protocol.errors import ConfigError
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.openings import WEIGHTS, Draft, Fault, Opening, OpeningSet, checked, parse, weight_of
-from cgos_protocol.sgf.reading import main_lines
+from cgos_protocol.sgf.reading import decode, main_lines
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.values import Words
 
@@ -117,14 +117,13 @@ def _drafts(path: Path, size: int, place: str) -> tuple[list[Draft], list[Fault]
     except OSError as error:
         remedy = "Give the path of a file that can be read."
         raise ConfigError(where, f"cannot be read ({error.strerror})", remedy) from error
-    sgf = path.suffix.lower() == ".sgf"
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if not sgf:
+    if path.suffix.lower() == ".sgf":
+        drafts, faults = main_lines(decode(data), size, path.stem)
+    else:
+        try:
+            drafts, faults = parse(data.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
             raise ConfigError(where, "is not UTF-8 text", "Save it as UTF-8.") from error
-        text = data.decode("latin-1")  # SGF's own default; only names can be concerned
-    drafts, faults = main_lines(text, size, path.stem) if sgf else parse(text)
     if not drafts and not faults:
         faults = [Fault(1, "there is no opening in the file", "Write one a line, or leave the file out")]
     return drafts, faults

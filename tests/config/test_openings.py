@@ -48,6 +48,12 @@ def test_files_are_read_in_order_with_their_weights(books: Path) -> None:
     )
 
 
+def test_sgf_is_read_in_the_encoding_that_it_names(tmp_path: Path) -> None:
+    text = "(;CA[Shift_JIS]SZ[9]GN[第一局];B[ee]C[テソ];W[gc]C[予予])"
+    (tmp_path / "book.sgf").write_bytes(text.encode("cp932"))
+    assert openings("book.sgf", tmp_path) == OpeningSet((Opening("第一局", ("E5", "G7"), 1.0),))
+
+
 def test_no_words_are_no_openings(tmp_path: Path) -> None:
     assert read(Words(), Ruleset(), 243, PLACE) == OpeningSet()
 

@@ -25,6 +25,7 @@ from cgos_server.cli.progress import working
 from cgos_server.cli.tournaments.event_files import bytes_of
 from cgos_server.core.rating import BradleyTerry, FirstMoverWarning
 from cgos_server.core.rating.base import Z95, Outcome
+from cgos_server.core.rating.library.findings import remark_on_groups
 from cgos_server.lab.drawing import require_drawable
 from cgos_server.lab.ratings.pool_pictures import plot as draw_pool
 from cgos_server.presentation.words import count, likelihood
@@ -92,7 +93,7 @@ def results(
 
     FILE (- is standard input) is a table whose first line names columns (black, white, result; or first, second, score;
     or winner, loser), the headers of games in PGN, or lines such as Alder beat Birch or Alder Birch, the winner first.
-    What is what is told from the text. Games without a result are left out.
+    What is what is told from the text. Games without a result, and those decided without play, are left out.
 
     Ratings are Elo with 95 % intervals, by the engine of the server's headline rating. Without --anchor the mean of all
     is 2000. --plot draws ratings and who is stronger than whom.
@@ -102,7 +103,8 @@ def results(
     one_thread()
     games = read(text_of(Code.RESULTS, bytes_of(file))[0], first=first)
     if not games.games:
-        raise Invalid(Code.RESULTS, f"None of {count(games.unfinished, 'game')} has a result, so nobody can be rated.")
+        left_out = count(games.unfinished + games.unplayed, "game")
+        raise Invalid(Code.RESULTS, f"None of {left_out} has a result that was played for, so nobody can be rated.")
     rated = _rate(games, neutral, anchors)
     for pair in (*asked.odds, *asked.predict):
         _check(pair, list(map(str, rated.pool)))
@@ -162,10 +164,15 @@ def _told(rated: _Rated, asked: _Asked, neutral: bool) -> dict[str, Any]:
     standings = [
         {"name": name, "points": rated.points[name]} | asdict(rating) for name, rating in pool.standings().items()
     ]
+    groups = pool.groups()
+    remark = remark_on_groups(list(map(len, groups)))
     return {
         "games": len(rated.read.games),
         "unfinished": rated.read.unfinished,
+        "unplayed": rated.read.unplayed,
         "read_as": rated.read.how,
+        "groups": [{"size": len(group), "names": group} for group in groups],
+        "remarks": [remark] if remark else [],
         "learned": asdict(pool.learned()),
         "standings": standings,
         "odds": [
@@ -188,7 +195,8 @@ def _told(rated: _Rated, asked: _Asked, neutral: bool) -> dict[str, Any]:
 
 def _print(rated: _Rated, asked: _Asked, neutral: bool) -> None:
     pool, standings = rated.pool, rated.pool.standings()
-    left_out = f"; {rated.read.unfinished} without a result left out" if rated.read.unfinished else ""
+    numbers = {"a result": rated.read.unfinished, "play": rated.read.unplayed}
+    left_out = "".join(f"; {number} without {what} left out" for what, number in numbers.items() if number)
     say(f"{count(len(rated.read.games), 'game')}{left_out}. {rated.read.how}")
     print_table(
         ("", "name", "rating", "95 %", "games", "points"),
@@ -221,8 +229,10 @@ def _print(rated: _Rated, asked: _Asked, neutral: bool) -> None:
 def _sentences(rated: _Rated, neutral: bool) -> list[str]:
     """What was learned."""
     learned = rated.pool.learned()
+    remark = remark_on_groups(list(map(len, rated.pool.groups())))
     ordered = not neutral and not all(game.neutral for game in rated.read.games)
     return [
+        *([remark] if remark else []),
         f"The first move is worth {learned.advantage:+z.0f} ± {Z95 * learned.advantage_sd:.0f} Elo."
         if ordered
         else "Nobody is known to have moved first.",

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, TypeVar
 
 import click
 import msgspec
@@ -30,6 +30,8 @@ from cgos_server.tournaments.scores import score_of
 
 T = TypeVar("T")
 
+MOST_SCORES: Final = 3
+
 
 class EventChoice(NamedTuple):
     """What a command line says of an event, instead of its file; None: nothing.
@@ -43,10 +45,11 @@ class EventChoice(NamedTuple):
     seed: int | None = None
     rounds: int | None = None
 
-    def open(self, needs_system: bool = True) -> tuple[TournamentFile, Event]:
-        """The file, and its event as asked for.
+    def open(self, needs_system: bool = True, most_scores: int | None = MOST_SCORES) -> tuple[TournamentFile, Event]:
+        """The file, and its event as asked for. Differing points are said.
 
         :param needs_system: refuse where neither says which system; otherwise one is taken, and that is said
+        :param most_scores: how many players whose points differ are named; None: all
         :raises Refused: also for unknown systems and options, and where nobody has entered
         """
         data = bytes_of(self.file)
@@ -54,6 +57,16 @@ class EventChoice(NamedTuple):
         file = tournament_file.read(self.file.name, data, word)
         for remark in file.remarks:
             say(remark)
+        try:
+            differing = tournament_file.check_scores(file)
+        except Invalid as unreadable:  # the column decides nothing, so the file is taken
+            differing = (unreadable.sentence,)
+        for sentence in differing[:most_scores]:
+            say(sentence)
+        if differing:
+            more = len(differing) - len(differing[:most_scores])
+            others = f" {more} more differ; `cgos-server tournament check` names all." if more else ""
+            say(f"Places and pairings go by the results, not by the column of points.{others}")
         if word is None and not file.names_system:
             if needs_system:
                 raise NotFound(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from cgos_server.core.rating import BradleyTerry
+from cgos_server.core.rating.library.findings import remark_on_groups
 from cgos_server.lab.drawing import draw, require_drawable
 from cgos_server.lab.report import Chart, Heat, Line, Picture, Report
 
@@ -43,7 +44,7 @@ def pictures(pool: BradleyTerry) -> tuple[Picture, ...]:
     ratings = Chart(
         key="ratings",
         title="Ratings with 95 % intervals" + _of_more(len(rated), len(standings)),
-        x_label="",
+        x_label=remark_on_groups(list(map(len, pool.groups()))),
         y_label="Elo",
         lines=(
             Line(

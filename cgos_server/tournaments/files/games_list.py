@@ -19,7 +19,7 @@ PGN. Must not know: ratings, tests, events, files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from cgos_protocol.errors import Code
 from cgos_protocol.lines.misread import CONTROL, Misread
+from cgos_server.tournaments.files import pgn
 from cgos_server.tournaments.files.delimited import DELIMITERS, Row, first_line, rows_of
 from cgos_server.tournaments.files.result_words import Said, Whose, said
 
@@ -58,12 +59,14 @@ class GamesList(Struct, frozen=True, kw_only=True):
     """What a text held.
 
     :ivar games: with a result, in the order of the text
-    :ivar unfinished: how many others there were, which are left out
+    :ivar unfinished: how many games without a result were left out
+    :ivar unplayed: how many games were left out that were decided without play (``1-0F``, ``+/-``, ``0-0``)
     :ivar how: how it was read, a sentence
     """
 
     games: list[GameResult]
     unfinished: int
+    unplayed: int
     how: str
 
 
@@ -84,8 +87,6 @@ _COMMENT: Final = re.compile(r"^[^\S\n]*#(?=[\s#]|\Z).*$", re.MULTILINE)
 _WORD: Final = re.compile(r'"([^"]*)"|[^\s"]+')
 _VERB: Final = re.compile(r"\s(?:(beats?|defeated)|(drew(?:\s+with)?)|lost\s+to)\s", re.IGNORECASE)
 
-_TAG: Final = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]')
-_ESCAPED: Final = re.compile(r"\\(.)")
 _KINDS: Final = "Give a table whose first line names the columns, PGN, or lines such as Alder beat Birch"
 
 
@@ -101,15 +102,14 @@ def read(text: str, *, first: FirstMover | None = None) -> GamesList:
     :raises Misread: with the line that cannot be understood, or where there is no game
     """
     text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").replace("\r\n", "\n").replace("\r", "\n")
-    begin = first_line(text).strip()
-    if _TAG.match(begin):
+    if pgn.begins_with_header(text):
         done = _from_pgn(text, first or "white")
     else:
         text = _COMMENT.sub("", text)
         begin = first_line(text)
         delimited = any(mark in begin for mark in DELIMITERS) and not _VERB.search(begin)
         done = _from_rows(rows_of(text, _fault) if delimited else _lines(text), first or "black")
-    if not done.games and not done.unfinished:
+    if not (done.games or done.unfinished or done.unplayed):
         raise _fault(1, 1, "there is no game", _KINDS)
     return done
 
@@ -127,9 +127,9 @@ class _Collector:
         self._neutral = sides not in (_COLORS, ("first", "second"))
         self._swapped = sides == _COLORS and first == "black"
         self._names: dict[str, str] = {}
-        self._points: dict[str, float | None] = {}
+        self._points: dict[str, float | Whose] = {}
         self._games: list[GameResult] = []
-        self._unfinished = 0
+        self._left_out = {Whose.NOBODY: 0, Whose.UNPLAYED: 0}
 
     def add(self, one: str, other: str, word: str, opening: str = "") -> None:
         """:raises _NotUnderstood: where a name or the word is none"""
@@ -138,8 +138,8 @@ class _Collector:
         if one == other:
             raise _NotUnderstood(f"{one!r} cannot play itself", "Name two players")
         points = self._points[word] if word in self._points else self._points_of(word)
-        if points is None:
-            self._unfinished += 1
+        if isinstance(points, Whose):
+            self._left_out[points] += 1
             return
         if self._swapped:
             one, other, points = other, one, 1.0 - points
@@ -149,7 +149,8 @@ class _Collector:
 
     def games_list(self, how: str) -> GamesList:
         """What was added."""
-        return GamesList(games=self._games, unfinished=self._unfinished, how=how)
+        unfinished, unplayed = self._left_out.values()
+        return GamesList(games=self._games, unfinished=unfinished, unplayed=unplayed, how=how)
 
     def _name(self, text: str) -> str:
         name = text.strip()
@@ -162,8 +163,8 @@ class _Collector:
         self._names[text] = name
         return name
 
-    def _points_of(self, word: str) -> float | None:
-        """Of the first of the two; None: the game has no result."""
+    def _points_of(self, word: str) -> float | Whose:
+        """Return the points of the first of the two, or why the game does not count."""
         points = self._points[word] = _points(word, self._sides, self._alone)
         return points
 
@@ -183,7 +184,7 @@ class _NotUnderstood(Exception):
         return _fault(line, 1, str(self), self.remedy)
 
 
-def _points(word: str, sides: _Names, alone: bool) -> float | None:
+def _points(word: str, sides: _Names, alone: bool) -> float | Whose:
     heard = said(word)
     if sides == _WON:
         if not word.strip():
@@ -194,8 +195,8 @@ def _points(word: str, sides: _Names, alone: bool) -> float | None:
         raise _NotUnderstood("the result is missing", "Give such as 1-0, or * for a game that has none")
     if heard is None:
         raise _NotUnderstood(f"{word.strip()!r} is no result", "Give such as 1-0, B+R, 0.5, draw or *")
-    if heard.whose is Whose.NOBODY:
-        return None
+    if heard.whose in (Whose.NOBODY, Whose.UNPLAYED):
+        return heard.whose
     if heard.whose is Whose.WHITE and sides != _COLORS:
         if sides == _WON:
             return 1.0
@@ -338,35 +339,10 @@ def _how(sides: _Names, first: FirstMover) -> str:
 
 def _from_pgn(text: str, first: FirstMover) -> GamesList:
     collector = _Collector(_COLORS, first)
-    for begin, tags in _headers(text):
+    for line, tags in pgn.headers(text):
         together = next((tags[name] for name in _TOGETHER_IN_PGN if tags.get(name, "?") not in ("?", "-", "")), "")
         try:
             collector.add(tags.get("white", ""), tags.get("black", ""), tags.get("result", ""), opening=together)
         except _NotUnderstood as problem:
-            raise problem.at(text.count("\n", 0, begin) + 1) from None
+            raise problem.at(line) from None
     return collector.games_list(_how(_COLORS, first))
-
-
-def _headers(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Where the tags of each game begin, and these. Moves between two lines of tags, or the same tag again, begin
-    another game."""
-    tags: dict[str, str] = {}
-    begin, end = 0, 0
-    for tag in _TAG.finditer(text):
-        between = text[end : tag.start()]
-        if between.strip():
-            if between.rpartition("\n")[2].strip():  # within a line of moves: part of a comment
-                continue
-            if tags:
-                yield begin, tags
-                tags = {}
-        end = tag.end()
-        name, value = tag[1].lower(), tag[2]
-        if name in tags:
-            yield begin, tags
-            tags = {}
-        if not tags:
-            begin = tag.start()
-        tags[name] = _ESCAPED.sub(r"\1", value) if "\\" in value else value
-    if tags:
-        yield begin, tags

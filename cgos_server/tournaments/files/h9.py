@@ -9,10 +9,13 @@ Pl Name``) there. Fields are parted by blanks. A round's word:
 - ``12+!w0``: by forfeit, never started;
 - ``0+``, ``0=``, ``0-``: no opponent; a point, half a point, none.
 
-Of players a table has places only, so places are their numbers; where they are not all different, lines are. ``0+`` is
-read as a bye given because the field was odd, ``0=`` as one that was asked for, ``0-`` as an absence, before the first
-other word as not entered yet. Where the first score is ``MMS``, what a player's McMahon score (MMS) has besides points
-is taken as starting points, so that scores are those of the file. Must not know: systems, files.
+Of players a table has places only, so places are their numbers; where some share a place or have a blank one, the
+players are numbered by lines, as OpenGotha does. A number behind a bar at the end of a line (EGF's own of the player)
+is skipped. Tables of the French federation (``.tou``, whose head begins ``;Num Nom``) have a license, which may be
+missing, in place of the country, and no scores. ``0+`` is read as a bye given because the field was odd, ``0=``
+as one that was asked for, ``0-`` as an absence, before the first other word as not entered yet. Where the first score
+is ``MMS``, what a player's McMahon score (MMS) has besides points is taken as starting points, so that scores are those
+of the file. Must not know: systems, files.
 """
 
 from __future__ import annotations
@@ -42,18 +45,20 @@ SCORES: Final = 4
 
 _NO_COUNTRY: Final = "XX"
 _NO_CLUB: Final = "xxxx"
-_LINE: Final = re.compile(r"\s*([0-9]{1,4})\s+(\S.*)\s([0-9]{1,2})([kdpKDP])(?:yu|an)?\s(.*)", re.ASCII)
+_LINE: Final = re.compile(r"\s*(?:([0-9]{1,4})\s+)?(\S.*)\s([0-9]{1,2})([kdpKDP])(?:yu|an)?\s(.*)", re.ASCII)
 _WORD: Final = re.compile(r"([0-9]{1,4})([-+=?])([/!]?)([wbWB?]?)([0-9]{0,2})", re.ASCII)
 _GRADE: Final = re.compile(r"[0-9]{1,2}[kdpKDP]", re.ASCII)
 _SCORE: Final = re.compile(r"-?[0-9]{1,6}(?:[.,][0-9]{1,3})?", re.ASCII)
-_NAMED: Final = re.compile(r";\s*EV\[(.*)\]\s*$")
+_NAMED: Final = re.compile(r";\s*EV\[(.*)\]\s*$|^\s*;name=(.*)")
 _COLUMNS: Final = re.compile(r";\s*Pl\s+Name\b.*?\bClub\s*(.*)", re.IGNORECASE)
+_LICENSES: Final = re.compile(r"\s*;\s*Num\s+Nom\b", re.IGNORECASE)
+_PIN: Final = re.compile(r"\s*\|\s*[0-9]+$")
 _fault: Final = partial(Misread, Code.H9)
 
 
 class _Row(NamedTuple):
-    """A player's line, 1 = the first of the file; `score` is of its first column only, None without a number. Opponents
-    of its rounds are places, 0 where there is none."""
+    """A player's line, 1 = the first of the file; `place` is 0 where the line has none. `score` is of its first column
+    only, None without a number. Opponents of its rounds are places, 0 where there is none."""
 
     line: int
     place: int
@@ -69,7 +74,8 @@ def looks_alike(text: str) -> bool:
     """Whether this is the beginning of such a table: a line of a player with at least one round."""
     lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
     first = next((line for line in lines if line.strip()), "")
-    return bool(_LINE.fullmatch(first) and _WORD.fullmatch(first.split()[-1]))
+    found = _LINE.fullmatch(_PIN.sub("", first))
+    return bool(found and found[1] and _WORD.fullmatch(found[5].split()[-1]))
 
 
 def to_event(data: bytes, system: str | None) -> Event:
@@ -79,15 +85,16 @@ def to_event(data: bytes, system: str | None) -> Event:
     :raises Misread: where it cannot be understood, or lines contradict each other
     """
     text, _ = text_of(Code.H9, data)
-    name, first_score, rows = "", "", []
+    name, first_score, rows, has_licenses = "", "", [], False
     for number, line in enumerate(text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines(), 1):
         if named := _NAMED.search(line):
-            name = name or CONTROL.sub(" ", named[1]).strip()
+            name = name or CONTROL.sub(" ", named[1] or named[2] or "").strip()
         if columns := _COLUMNS.search(line):
             first_score = columns[1][:4].strip().upper()
-        body = line.partition(";")[0].rstrip()
+        has_licenses = has_licenses or _LICENSES.match(line) is not None
+        body = _PIN.sub("", line.partition(";")[0].rstrip())
         if body.strip():
-            rows.append(_row(number, body))
+            rows.append(_row(number, body, has_licenses))
     if not rows:
         raise _fault(1, 1, "the file has no players", "Give a line for each")
     if len(rows) > MOST_PLAYERS:
@@ -97,18 +104,20 @@ def to_event(data: bytes, system: str | None) -> Event:
         if len(row.rounds) != count:
             problem = f"there are {len(row.rounds)} rounds, but {count} in line {rows[0].line}"
             raise _fault(row.line, 1, problem, "Let every line have a word for each round")
-    if len({row.place for row in rows}) < len(rows):
+    if len({row.place for row in rows} - {0}) < len(rows):
         rows = [row._replace(place=at) for at, row in enumerate(rows, 1)]
     by_mms = first_score == "MMS"
     event = _event(rows, system or ("mcmahon" if by_mms else "swiss"), name)
     return _with_starts(event, rows) if by_mms else event
 
 
-def _row(number: int, line: str) -> _Row:
+def _row(number: int, line: str, has_licenses: bool) -> _Row:
     parts = _LINE.fullmatch(line)
     if parts is None:
         remedy = "Give place, name, grade such as 4k, country, club, scores and rounds"
         raise _fault(number, 1, "this is no line of a player", remedy)
+    if parts[1] and not int(parts[1]):
+        raise _fault(number, 1, "0 is no place", "Count places from 1")
     grade = f"{int(parts[3])}{parts[4].lower()}"
     try:
         grade_index(grade)
@@ -124,10 +133,13 @@ def _row(number: int, line: str) -> _Row:
     if len(fields) > 2:
         problem = f"{fields[2][0]!r} is neither a score nor a round"
         raise _fault(number, parts.start(5) + fields[2].start() + 1, problem, "Give such as 12+/w0, 3-/b2 or 0=")
-    country, club = (*(CONTROL.sub(" ", field[0]) for field in fields), "", "")[:2]
+    words = [CONTROL.sub(" ", field[0]) for field in fields]
+    if has_licenses:
+        words = ["", *(word for word in words if not word.isdigit())]
+    country, club = (*words, "", "")[:2]
     return _Row(
         line=number,
-        place=int(parts[1]),
+        place=int(parts[1] or 0),
         name=one_line(parts[2]),
         grade=grade,
         country="" if country == _NO_COUNTRY else country,
@@ -159,8 +171,6 @@ def _halves(fields: list[re.Match[str]], column: int) -> tuple[Half, ...]:
 
 def _event(rows: Sequence[_Row], system: str, name: str) -> Event:
     by_place = {row.place: row for row in rows}
-    if 0 in by_place:
-        raise _fault(by_place[0].line, 1, "0 is no place", "Count places from 1")
     last = len(rows[0].rounds)
     rounds = tuple(_round(by_place, number) for number in range(1, last + 1))
     entrants = tuple(

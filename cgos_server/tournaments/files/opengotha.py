@@ -66,6 +66,7 @@ _RESULTS: Final[Mapping[str, Result | None]] = MappingProxyType(
         "BLACKWINS": BLACK_WINS,
         "EQUAL": DRAWN,
         "BOTHLOSE": Result(LOSS, LOSS),
+        "BOTHLOOSE": Result(LOSS, LOSS),  # the spelling of Pairgoth
         "BOTHWIN": Result(WIN, WIN),
     }
 )
@@ -164,7 +165,7 @@ def _sorted(every: Sequence[Element]) -> _File:
             file.players.append(one)
         elif name == "Game":
             file.games.append(one)
-        elif name == "ByePlayer":
+        elif name == "ByePlayer" and one.values:  # without attributes it only holds others, as Pairgoth writes it
             file.byes.append(one)
         elif name == "Team":
             file.teams += 1

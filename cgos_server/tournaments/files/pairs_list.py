@@ -21,6 +21,11 @@ PAIR_CELLS: Final = 5
 GAME_CELLS: Final = 3
 
 _COUNTS: Final = re.compile(r"(?:[A-Za-z][^\d:|]*(?:\([^)]*\))?\s*[:|]\s*)?[\[({]?\s*(\d+(?:[\s,;]+\d+)*)\s*[\])}]?")
+_LABELED: Final = re.compile(
+    r"^[ \t]*(?:Ptnml\(0-2\)|Penta(?:nomial)?(?:\(0-2\))?|Pairs|Single)[ \t]*[:|][ \t]*\[?[ \t]*(\d[\d, \t]*\d)",
+    re.MULTILINE,
+)
+"""A line of counts among others, as fastchess, OpenBench and our own lines for a pull request have it."""
 _COMMENT: Final = re.compile(r"^\s*#.*$", re.MULTILINE)
 _MOST_DIGITS: Final = 12
 
@@ -50,12 +55,19 @@ class _Game(NamedTuple):
 
 def counts_in(text: str) -> tuple[int, ...] | None:
     """Five counts of pairs or three of single games, where a text is nothing else: ``379 10170 21828 10640 343``, or as
-    other programs write them, ``Ptnml(0-2): 379, 10170, 21828, 10640, 343``. Lines that begin with ``#`` are comments.
+    other programs write them, ``Ptnml(0-2): 379, 10170, 21828, 10640, 343``, alone or among other lines. Lines that
+    begin with ``#`` are comments.
+
+    :raises Refused: where several lines have counts
     """
-    found = _COUNTS.fullmatch(_COMMENT.sub("", text).strip())
-    if found is None:
+    text = _COMMENT.sub("", text).strip()
+    found = _COUNTS.fullmatch(text)
+    counts = [found[1]] if found else _LABELED.findall(text)
+    if len(counts) > 1:
+        raise Invalid(Code.RESULTS, f"{len(counts)} lines have counts of pairs. Give the one that counts alone.")
+    if not counts:
         return None
-    words = re.split(r"[\s,;]+", found[1])
+    words = re.split(r"[\s,;]+", counts[0])
     if len(words) not in (PAIR_CELLS, GAME_CELLS) or any(len(word) > _MOST_DIGITS for word in words):
         return None
     return tuple(map(int, words))

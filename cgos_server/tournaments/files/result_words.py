@@ -25,6 +25,8 @@ class Whose(Enum):
     """A draw."""
     NOBODY = "nobody"
     """The game has no result: ``*``."""
+    UNPLAYED = "unplayed"
+    """The result was given without play, or less than one point was given in all: ``1-0F``, ``+/-``, ``0-0``."""
 
 
 class Said(NamedTuple):
@@ -36,11 +38,12 @@ class Said(NamedTuple):
 
 _WORDS: Final[Mapping[str, Said]] = MappingProxyType(
     dict.fromkeys(("draw", "drawn", "tie", "tied", "jigo", "remis", "=", "1/2", "1/2-1/2"), Said(0.5, Whose.BOTH))
-    | dict.fromkeys(("*", "?", "void", "unfinished", "noresult"), Said(0.5, Whose.NOBODY))
+    | dict.fromkeys(("*", "?", "void", "abort", "unfinished", "noresult"), Said(0.5, Whose.NOBODY))
     | dict.fromkeys(("win", "won"), Said(1.0, Whose.ALONE))
     | dict.fromkeys(("loss", "lost"), Said(0.0, Whose.ALONE))
 )
 _COLOR: Final = re.compile(r"(b|w|black|white)(?:\+.*|wins?|won)?")
+_FORFEIT: Final = re.compile(r"[-+][-/][-+]|(?=.*f)[01]f?-[01]f?")
 _NUMBER: Final = re.compile(r"[0-9]{0,3}(?:\.[0-9]{0,3})?", re.ASCII)
 _ALIKE: Final = str.maketrans({"½": "1/2", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", ":": "-", " ": None, "_": None})
 
@@ -55,8 +58,10 @@ def said(word: str) -> Said | None:
     if color:
         return Said(float(color[1][0] == "w"), Whose.WHITE)
     left, dash, right = text.partition("-")
-    points = _points(left)
-    if points is None or (dash and _points(right) != 1.0 - points):
+    points, others = _points(left), _points(right) if dash else None
+    if _FORFEIT.fullmatch(text) or (points is not None and others is not None and points + others < 1.0):
+        return Said(0.0, Whose.UNPLAYED)
+    if points is None or (dash and others != 1.0 - points):
         return None
     if points == 0.5:
         return Said(0.5, Whose.BOTH)

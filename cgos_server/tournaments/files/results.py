@@ -15,10 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from cgos_protocol.errors import Code
 from cgos_protocol.lines.misread import Misread, text_of
+from cgos_server.tournaments.files import pgn
 from cgos_server.tournaments.files.delimited import first_line, names_column, rows_of
 
 MOST: Final = 100_000
@@ -26,9 +28,10 @@ MOST: Final = 100_000
 
 COLUMNS: Final = ("game", "white", "black", "result", "round")
 
-_TAG: Final = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
 _WORD: Final = re.compile(r'"([^"]*)"|[^\s"]+')
 _UNFINISHED: Final = "*"
+_FORFEITS: Final = MappingProxyType({"1-0F": "+/-", "0-1F": "-/+", "0F-0F": "-/-"})
+"""How programs for chess write a forfeit in PGN -> our word."""
 
 _fault: Final = partial(Misread, Code.RESULTS)
 
@@ -56,8 +59,8 @@ def read(data: bytes) -> list[Reported]:
     lines = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
     text = "\n".join(lines)
     first = first_line(text)
-    if _TAG.fullmatch(first):
-        results = list(_pgn(lines))
+    if pgn.begins_with_header(text):
+        results = list(_pgn(text))
     elif names_column(first, "result"):
         results = list(_table(text))
     else:
@@ -97,30 +100,14 @@ def _table(text: str) -> Iterator[Reported]:
             raise _fault(row.line, 1, "no columns name the game", "Name a column game, or columns white and black")
 
 
-def _pgn(lines: Sequence[str]) -> Iterator[Reported]:
-    tags: dict[str, str] = {}
-    begin = 1
-    for number, line in enumerate(lines, 1):
-        tag = _TAG.fullmatch(line)
-        if tags and (line.strip() if tag is None else tag[1] in tags):  # moves, or the next game without any between
-            yield from _game(begin, tags)
-            tags = {}
-        if tag is None:
+def _pgn(text: str) -> Iterator[Reported]:
+    for line, tags in pgn.headers(text):
+        result = tags.get("result", "")
+        if result == _UNFINISHED:
             continue
-        if not tags:
-            begin = number
-        tags[tag[1]] = re.sub(r"\\(.)", r"\1", tag[2])
-    if tags:
-        yield from _game(begin, tags)
-
-
-def _game(line: int, tags: Mapping[str, str]) -> Iterator[Reported]:
-    by_name = {name.lower(): value.strip() for name, value in tags.items()}
-    if by_name.get("result") == _UNFINISHED:
-        return
-    number = by_name.get("round", "").partition(".")[0]
-    by_name |= {"game": by_name.get("gameid", ""), "round": number if number.isascii() and number.isdigit() else ""}
-    yield _reported(line, by_name)
+        number = tags.get("round", "").partition(".")[0]
+        tags["round"] = number if number.isascii() and number.isdigit() else ""
+        yield _reported(line, tags | {"game": tags.get("gameid", ""), "result": _FORFEITS.get(result, result)})
 
 
 def _reported(line: int, values: Mapping[str, str]) -> Reported:

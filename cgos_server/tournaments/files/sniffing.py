@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.tournaments.files import csv_table as tournament_csv
 from cgos_server.tournaments.files import h9 as tournament_h9
+from cgos_server.tournaments.files import pgn
 
 Format: TypeAlias = Literal["trf", "csv", "json", "h9", "xml"]
 
@@ -27,10 +28,6 @@ _ENDINGS: Final[Mapping[str, Format]] = MappingProxyType(
 _REPORT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?(?:001 |0[1-9]2 |1[0-9]2 |XX[A-Z] |### )", re.MULTILINE)
 _GAMES: Final = "Tournament files hold players and pairings, not games."
 _OTHERS: Final = (
-    (
-        re.compile(rb"\[[A-Z][A-Za-z]* +\""),
-        f"games in PGN. {_GAMES} `tournament results` enters results of PGN headers",
-    ),
     (re.compile(rb"\(\s*;"), f"a game in SGF. {_GAMES} Give TRF, CSV, JSON, H9 or OpenGotha's XML"),
     (re.compile(rb"PK\x03\x04"), "a spreadsheet or another packed file. Save the table as CSV"),
     (re.compile(rb"\xd0\xcf\x11\xe0"), "an old spreadsheet. Save the table as CSV"),
@@ -75,6 +72,10 @@ def sniff(name: str, data: bytes) -> Format:
     """
     ending = format_of(name)
     begin = data.removeprefix(MARK).lstrip()[:_SNIFFED]
+    text = begin.decode("utf-8", "replace").replace("\r", "\n")
+    if pgn.begins_with_header(text):
+        what = f"games in PGN. {_GAMES} `tournament results` enters results of PGN headers"
+        raise Invalid(Code.FILE_KIND, f"{_shown(name)} is {what}.")
     if begin[:1] == b"{" or ending == "json":
         return "json"
     for pattern, what in _OTHERS:
@@ -86,7 +87,6 @@ def sniff(name: str, data: bytes) -> Format:
         return ending
     if _REPORT.search(data.replace(b"\r", b"\n")):
         return "trf"
-    text = begin.decode("utf-8", "replace")
     if tournament_h9.looks_alike(text):
         return "h9"
     if not begin or tournament_csv.looks_alike(text) or begin[:2] in (b"\xff\xfe", b"\xfe\xff"):

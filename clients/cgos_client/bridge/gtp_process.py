@@ -34,6 +34,8 @@ LIST = "list_commands"
 """The first command: engines load before they answer it, and other programs show here that they know no GTP."""
 
 _STATUS = re.compile(r"[=?]\d*\s*")
+_BEGIN = re.compile(r"(?P<prompt>(?:\w[\w .-]{0,19}[>:]\s*)*)[=?](?=\d|\s|$)")
+"""The beginning of an answer, perhaps behind a prompt. Banners such as ``=====`` and ``=> ready`` are none."""
 _LINE_END = re.compile(rb"[\r\n]+")
 
 
@@ -212,7 +214,7 @@ class GtpProcess:
         if self._stray is not None and LIST in self._stray:
             raise EngineUnfit(
                 f"the program answered {LIST!r} with {self._stray[:200]!r}, which is no GTP: an answer begins with "
-                "'=' or '?'. Is it an engine, and started in its GTP mode?"
+                "'=' or '?' and a blank. Is it an engine, and started in its GTP mode?"
             )
         if not self._warned_of_silence:
             log.warning(
@@ -228,13 +230,13 @@ class GtpProcess:
     def _took(self, line: str) -> bool:
         """Add one line to the owed answer; True when that ended it."""
         log.debug("from engine: %s", line)
+        begin = _BEGIN.match(line)
+        if begin is not None:  # a second one: the first was noise that looks like an answer
+            self._note_stray(begin["prompt"] or "\n".join(self._answer))
+            self._answer, self._answer_size = [line[begin.end("prompt") :]], 0
+            return False
         if not self._answer:
-            if line[:1] in ("=", "?") and line:
-                self._answer.append(line)
-            elif line:
-                if self._stray is None:
-                    log.warning("the engine wrote %r, where GTP has a line that begins with '=' or '?'", line[:200])
-                self._stray = line
+            self._note_stray(line)
             return False
         if not line:
             return True
@@ -243,6 +245,12 @@ class GtpProcess:
         if self._answer_size > ANSWER_LIMIT:
             self._shorten()
         return False
+
+    def _note_stray(self, text: str) -> None:
+        """Keep what is no answer, if there is any, and warn of the first of it."""
+        if text and self._stray is None:
+            log.warning("the engine wrote %r, where GTP has a line that begins with '=' or '?' and a blank", text[:200])
+        self._stray = text or self._stray
 
     def _shorten(self) -> None:
         """Of an engine that thinks aloud only the latest counts."""
@@ -259,7 +267,7 @@ class GtpProcess:
         if self._answer:
             return f"{text}: it wrote {self._unfinished()}"
         if self._stray is not None:
-            return f"{text}: it wrote {self._stray[:200]!r}, but nothing that begins with '=' or '?'"
+            return f"{text}: it wrote {self._stray[:200]!r}, but nothing that begins with '=' or '?' and a blank"
         if self._errors is not None and self._errors.answer is not None:
             return (
                 f"{text}: it wrote {self._errors.answer[:200]!r} to its standard error; answers belong on its standard "
@@ -322,7 +330,7 @@ class _Errors(asyncio.Protocol):
         if line:
             log.info("engine: %s", line)
             self.last.append(line.strip())
-            if _STATUS.match(line):
+            if _BEGIN.match(line):
                 self.answer = line
 
 

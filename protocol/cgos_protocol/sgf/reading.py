@@ -1,13 +1,18 @@
 """Reads the main lines of SGF files as openings, FF[1] to FF[4] (Arno Hollosi, red-bean.com/sgf).
 
 The main line takes the first variation everywhere. Only what a game of a venue can begin with is taken: alternating
-moves from Black on an empty board. Must not know: where files lie, which moves are legal.
+moves from Black on an empty board. The root may lack its semicolon, as in files of the Nihon Ki-in. Must not know:
+where files lie, which moves are legal.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from cgos_protocol.games.base import Color
@@ -18,6 +23,18 @@ _TOKEN: Final = re.compile(
     r"(?P<space>\s+)|(?P<mark>[();])|(?P<key>[A-Za-z]+)|\[(?P<value>(?:[^\]\\]|\\.)*)\]", re.DOTALL
 )
 _ESCAPE: Final = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
+_CHARSET: Final = re.compile(rb"\bCA\s*\[\s*([\w.:-]{1,40})\s*\]")
+_WIDE: Final[Mapping[bytes, str]] = MappingProxyType(
+    {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"(\x00": "utf-16-le", b"\x00(": "utf-16-be"}
+)
+_SUPERSETS: Final[Mapping[str, str]] = MappingProxyType(
+    {"shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030", "big5": "cp950", "euc_kr": "cp949"}
+)
+"""What programs write under these names."""
+_GUESSES: Final = ("cp1252", "cp932", "gb18030", "cp950", "cp949", "latin-1")
+"""The last one always fits. The first one that fits is taken, unless another one finds more nodes."""
+_AMBIGUOUS: Final = re.compile(rb"[\x80-\xff][\\\]]")
+"""A bracket or a backslash that may be the second half of a letter."""
 _SET_UP: Final = ("AB", "AW", "AE")
 
 
@@ -35,6 +52,33 @@ class _Node:
 
 class _Broken(Exception):
     """The file is no SGF from here on."""
+
+
+def decode(data: bytes) -> str:
+    """Return the text of a file: UTF-8, UTF-16, the encoding that its property ``CA`` names, or a likely one."""
+    if data[:2] in _WIDE:
+        return data.decode(_WIDE[data[:2]], "replace")
+    named = _named_encoding(data)
+    for encoding in ("utf-8", *named) if b"\x1b" not in data else (*named, "utf-8"):
+        with suppress(UnicodeError):
+            return data.decode(encoding)
+    texts = [data.decode(encoding, "replace") for encoding in named if encoding != "utf-8"]
+    for encoding in _GUESSES:
+        with suppress(UnicodeError):
+            texts.append(data.decode(encoding))
+    if not _AMBIGUOUS.search(data):
+        return texts[0]
+    return max(texts, key=lambda text: sum(map(len, _games(text)[0])))
+
+
+def _named_encoding(data: bytes) -> tuple[str, ...]:
+    """Return the encoding that a file names, if it is known. Latin-1 tells nothing: programs write it unasked."""
+    found = _CHARSET.search(data)
+    with suppress(LookupError, UnicodeError):
+        name = codecs.lookup(found[1].decode()).name if found else "iso8859-1"
+        if name not in ("iso8859-1", "ascii") and "(;".encode(name) == b"(;":
+            return (_SUPERSETS.get(name, name),)
+    return ()
 
 
 def main_lines(text: str, size: int, stem: str) -> tuple[list[Draft], list[Fault]]:
@@ -138,7 +182,7 @@ class _Reader:
         if match["mark"] is not None:
             self._mark(match["mark"], line)
         elif match["key"] is not None:
-            self._named(match["key"])
+            self._named(match["key"], line)
         elif self._node is None or not self._key:
             raise _Broken("a value without a property")
         else:
@@ -170,7 +214,9 @@ class _Reader:
                 self.games.append(self._line)
         self._key = ""
 
-    def _named(self, word: str) -> None:
+    def _named(self, word: str, line: int) -> None:
+        if self._fresh and self.depth == 1:
+            self._mark(";", line)
         if self._node is None or self._fresh or (self._key and not self._node.values[self._key]):
             raise _Broken(f'"{word}"')
         # Before FF[4] a name could be spelt with small letters in between, which do not count.

@@ -55,6 +55,33 @@ def test_a_table_of_standings_and_what_was_learned(rate: Run) -> None:
     assert "20 games; 1 without a result left out. Black moved first" in done.stderr
 
 
+def test_games_decided_without_play_are_left_out(rate: Run) -> None:
+    text = "black,white,result\nA,B,W+R\nA,B,Abort\nA,B,1-0F\nB,A,0-0\n"
+    assert "1 game; 1 without a result left out; 2 without play left out. Black moved" in rate(text).stderr
+    told = json.loads(rate(text, "--json").stdout)
+    assert (told["games"], told["unfinished"], told["unplayed"]) == (1, 1, 2)
+    assert "None of 1 game has a result that was played for" in rate("A B 0-0\n", fails=1).stderr
+
+
+def test_groups_that_never_met_are_told(rate: Run) -> None:
+    apart = TABLE + "Elm,Fir,W+R\n"
+    remark = (
+        "No chain of games joins the 2 groups of names (sizes 3, 2): ratings of different groups cannot be compared."
+    )
+    assert remark in rate(apart).stdout
+    assert "No chain" not in rate(TABLE).stdout
+    told = json.loads(rate(apart, "--json").stdout)
+    assert told["remarks"] == [remark]
+    assert [(group["size"], sorted(group["names"])) for group in told["groups"]] == [
+        (3, ["Alder", "Birch", "Cedar"]),
+        (2, ["Elm", "Fir"]),
+    ]
+    joined = json.loads(rate(TABLE, "--json").stdout)
+    assert (joined["remarks"], [group["size"] for group in joined["groups"]]) == ([], [3])
+    many = "".join(f"A{at} B{at}\n" for at in range(12))
+    assert "the 12 groups of names (sizes 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, ...)" in rate(many).stdout
+
+
 def test_json_has_what_the_library_says(rate: Run) -> None:
     told = json.loads(
         rate(TABLE, "--json", "--odds", "Alder", "Birch", "--predict", "Birch", "Alder", "--matrix").stdout

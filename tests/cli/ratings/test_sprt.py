@@ -33,6 +33,14 @@ def test_the_exit_code_is_the_verdict(counts: str, word: str, code: int) -> None
     assert f"Test   | B against A: {word}" in lines
 
 
+@pytest.mark.parametrize("counts", ["379 10170 21828 10640 343", "30 6 18 0 6", "12 30 25"])
+def test_what_it_prints_it_reads(counts: str) -> None:
+    first = run(counts)
+    again = run(first.stdout.partition("\n\n")[2])
+    assert again.exit_code == first.exit_code
+    assert again.stdout == first.stdout
+
+
 def test_json_says_all_of_it(tmp_path: Path) -> None:
     file = tmp_path / "counts"
     file.write_text("379 10170 21828 10640 343")

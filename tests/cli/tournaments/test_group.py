@@ -375,3 +375,32 @@ def test_commands_that_moved_name_their_successor(words: tuple[str, ...]) -> Non
     assert ended.exit_code == 1
     assert f"tournament {words[0]}` is now `cgos-server lab swiss`." in ended.stderr
     assert words[0] not in CliRunner().invoke(main, ["tournament", "--help"]).stdout
+
+
+def reported(number: int, points: float, half: str) -> str:
+    """The line of a player in a tournament report of one round."""
+    return f"001 {number:4}      {f'player {number}':34}{2200 - number:4}{'':28}{points:4} {number:4}  {half}\n"
+
+
+@pytest.mark.parametrize("command", [("next", "--system", "dutch"), ("standings",), ("crosstable",), ("check",)])
+def test_points_that_contradict_the_rounds_are_told(tmp_path: Path, command: tuple[str, ...]) -> None:
+    lines = [reported(1, 9.0, "   2 w 1"), reported(2, 0.0, "   1 b 0"), reported(3, 0.5, "0000 - U")]
+    file = tmp_path / "wrong.trf"
+    file.write_text("012 Wrong points\nXXR 4\n" + "".join(lines))
+    told = run(command[0], file, *command[1:], "--system", "dutch")
+    assert told.stderr.count("Line 3, column 81: player 1 has 9.0 points, but the results give 1.0.") == 1
+    assert "Line 5, column 81: player 3 has 0.5 points, but the results give 1.0." in told.stderr
+    assert "Places and pairings go by the results, not by the column of points.\n" in told.stderr
+    file.write_text("012 Right points\nXXR 4\nBBU  0.5\n" + "".join(lines).replace(" 9.0 ", " 1.0 "))
+    assert "column of points" not in run(command[0], file, *command[1:], "--system", "dutch").stderr
+
+
+def test_of_many_wrong_points_a_few_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.csv"
+    file.write_text("name,points,r1\n" + "".join(f"player {at},7,bye\n" for at in range(1, 6)) + "last,x,bye\n")
+    assert "'x'" in run("standings", file).stderr
+    file.write_text(file.read_text().replace("x,bye", "1,bye"))
+    told = run("standings", file).stderr
+    assert told.count("has 7 points, but the results give 1.") == 3
+    assert "2 more differ; `cgos-server tournament check` names all." in told
+    assert run("check", file, "--system", "swiss").stderr.count("has 7 points") == 5

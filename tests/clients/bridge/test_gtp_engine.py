@@ -54,6 +54,29 @@ async def test_a_banner_is_skipped_and_reported(bench, caplog):
     assert "the engine wrote 'Welcome to this engine', where GTP has a line" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("noise", "warned"),
+    [
+        ("==========\nThreads: 4\n==========\n\n", "=========="),
+        ("== GTP ready ==\n\n", "== GTP ready =="),
+        ("=> weights loaded\n", "=> weights loaded"),
+        ("?? no configuration, defaults are used\n\n", "?? no configuration"),
+        ("=ready\n", "=ready"),
+        ("? low on time\n", "? low on time"),
+        ("= 100 visits\n", "= 100 visits"),
+        ("GTP> ", "GTP>"),
+        ("my engine: GTP> ", "my engine: GTP>"),
+    ],
+)
+async def test_noise_that_looks_like_an_answer_is_told_from_one(bench, caplog, noise, warned):
+    engine = await started(bench, "--noise", noise)
+    assert engine.label == "Fake 1.0"
+    await engine.new_game(NEW)
+    assert (await engine.genmove(Color.BLACK, 1000)).text == "D4"
+    await engine.close()
+    assert f"the engine wrote '{warned}" in caplog.text
+
+
 async def test_only_listed_commands_are_used(bench):
     names = ("time_settings", "time_left", "cgos-opponent_name", "cgos-opponent_rating", "cgos-gameover", "komi")
     engine = await started(bench, *(word for name in names for word in ("--without", name)))

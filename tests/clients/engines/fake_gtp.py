@@ -2,7 +2,9 @@
 
     fake_gtp.py RECORD [--moves D4,E5,PASS] [--always MOVE] [--fault NAME] [--at N] [--times N] [--without COMMAND]
                 [--with COMMAND] [--refuse COMMAND] [--analysis TEXT] [--kata TEXT] [--lz TEXT] [--score TEXT]
+                [--noise TEXT]
 
+The noise is written at the start and before each answer.
 The three analyses are listed where a text is given for them; a text "FORMLESS" is answered without a move.
 Faults strike at the Nth request for a move (1-based, counted from the start of each process), in the first `--times`
 processes only; RECORD counts the processes.
@@ -37,6 +39,7 @@ parser.add_argument("--fault", default="none")
 parser.add_argument("--at", type=int, default=1)
 parser.add_argument("--times", type=int, default=1)
 parser.add_argument("--always")
+parser.add_argument("--noise", default="")
 parser.add_argument("--analysis")
 parser.add_argument("--kata")
 parser.add_argument("--lz")
@@ -53,7 +56,7 @@ def record(text):
 
 
 def answer(text=""):
-    sys.stdout.write(f"= {text}".rstrip() + "\n\n")
+    sys.stdout.write(options.noise + f"= {text}".rstrip() + "\n\n")
     sys.stdout.flush()
 
 
@@ -78,6 +81,7 @@ if options.score is not None:
 taken = set()
 moves_requested = 0
 
+write(options.noise)
 if faulty and options.fault == "banner":
     write("Welcome to this engine\nready.\n")
 if faulty and options.fault == "loads":

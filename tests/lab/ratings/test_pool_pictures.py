@@ -40,6 +40,14 @@ def test_ratings_and_superiority() -> None:
     assert compared.values[0][1] == pytest.approx(pool.superiority(first, second))
 
 
+def test_groups_that_never_met_are_told_under_the_ratings() -> None:
+    pool = chain(3)
+    pool.beat("x", "y")
+    ratings = pictures(pool)[0]
+    assert isinstance(ratings, Chart)
+    assert ratings.x_label.startswith("No chain of games joins the 2 groups of names (sizes 3, 2)")
+
+
 def test_only_the_strongest_are_drawn() -> None:
     ratings, compared = pictures(chain(50))
     assert isinstance(ratings, Chart)

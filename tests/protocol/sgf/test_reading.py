@@ -14,7 +14,7 @@ from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.games.base import Color, Ruleset
 from cgos_protocol.games.notation import vertex
 from cgos_protocol.openings import Draft, Fault
-from cgos_protocol.sgf.reading import main_lines
+from cgos_protocol.sgf.reading import decode, main_lines
 from cgos_protocol.sgf.writing import GameRecord, RecordedMove, write
 
 
@@ -143,7 +143,7 @@ def test_where_a_file_is_broken_is_said() -> None:
     [
         "", "  \n", "hello", "(", "()", "(;SZ[9]", "(;SZ[9]B)", "(;SZ[9];B[ee]))", "(;SZ[9];B[ee)",
         "(;SZ[9](;B[ee]);W[cc])",
-        "((;SZ[9]))", ";SZ[9]", "(;[9])", "(;SZ[9];b[ee])", "(SZ[9];B[ee])", "(;SZ[9](B[ee]))", "[x]", "(;SZ[9] 7)",
+        "((;SZ[9]))", ";SZ[9]", "(;[9])", "(;SZ[9];b[ee])", "(;SZ[9](B[ee]))", "[x]", "(;SZ[9] 7)",
     ],
 )  # fmt: skip
 def test_what_is_no_sgf_is_refused_with_a_sentence(text: str) -> None:
@@ -157,6 +157,75 @@ def test_nothing_makes_it_fail(text: str) -> None:
     drafts, faults = main_lines(text, 9, "book")
     assert drafts or faults
     assert all(re.fullmatch("[A-J][1-9]|PASS", move) for draft in drafts for move in draft.moves)
+
+
+def test_the_root_may_lack_its_semicolon() -> None:
+    assert read("(\nTE[one]\nSZ[9]\nKM[6.5]\n;B[ee];W[gc]\n)(SZ[9]\n;B[cc])") == [
+        Draft("book-1", ("E5", "G7"), 1.0, 2),
+        Draft("book-2", ("C7",), 1.0, 6),
+    ]
+
+
+MOVES = ";B[ee];W[gc]C[{comment}];B[cg];W[gg])\n"
+ENCODINGS = {
+    "Shift_JIS": ("cp932", "第一局ソ表"),
+    "sjis": ("cp932", "①髙"),
+    "EUC-JP": ("euc_jp", "第一局"),
+    "ISO-2022-JP": ("iso2022_jp", "第一局"),
+    "Big5": ("cp950", "許功蓋"),
+    "GBK": ("gb18030", "橽橾"),
+    "gb2312": ("gb18030", "围棋"),
+    "EUC-KR": ("cp949", "제1국"),
+    "KOI8-R": ("koi8_r", "Партия"),
+    "windows-1252": ("cp1252", "Partie – été €"),
+    "ISO-8859-1": ("cp1252", "été"),
+    "UTF-8": ("utf-8", "第一局 été"),
+    "ISO-8859-15": ("utf-8", "the program wrote another name 局"),
+    "UTF-16": ("cp1252", "no such bytes – été"),
+    "no-such-encoding": ("cp1252", "été"),
+    "zlib": ("cp1252", "été"),
+}
+
+
+@pytest.mark.parametrize(("named", "encoding", "name"), [(named, *of) for named, of in ENCODINGS.items()])
+def test_the_encoding_is_the_one_that_the_file_names(named: str, encoding: str, name: str) -> None:
+    text = f"(;GM[1]CA[{named}]SZ[9]GN[{name}]" + MOVES.format(comment=name)
+    assert read(decode(text.encode(encoding))) == [Draft(name, ("E5", "G7", "C3", "G3"), 1.0, 1)]
+
+
+TREACHEROUS = {
+    encoding: [
+        letter
+        for letter in map(chr, range(0x3000, 0xD7A4))
+        if len(data := letter.encode(encoding, "ignore")) == 2 and data[1:] in (b"\\", b"]")
+    ]
+    for encoding in ("cp932", "gb18030", "cp950", "cp949")
+}
+"""Letters whose second byte is a backslash or a bracket."""
+
+
+@given(st.sampled_from([encoding for encoding, letters in TREACHEROUS.items() if letters]), st.data())
+def test_no_move_is_lost_to_half_a_letter(encoding: str, data: st.DataObject) -> None:
+    comment = data.draw(st.text(st.sampled_from(TREACHEROUS[encoding]), min_size=1, max_size=5))
+    named = data.draw(st.sampled_from(["", f"CA[{encoding}]", "CA[ISO-8859-1]"]))
+    text = f"(;GM[1]{named}SZ[9]" + MOVES.format(comment=comment)
+    assert read(decode(text.encode(encoding)))[0].moves == ("E5", "G7", "C3", "G3")
+
+
+def test_one_broken_letter_does_not_change_the_encoding() -> None:
+    data = ("(;CA[Shift_JIS]SZ[9]GN[第一局]" + MOVES.format(comment="ソ")).encode("cp932")
+    (draft,) = read(decode(data.replace(b"W[gg]", b"C[\x80\xff]W[gg]")))
+    assert (draft.name, len(draft.moves)) == ("第一局", 4)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_files_that_begin_with_a_mark_or_wide_letters(encoding: str) -> None:
+    assert read(decode(f"(;CA[UTF-16]SZ[9]GN[局]{MOVES.format(comment='')}".encode(encoding)))[0].name == "局"
+
+
+@given(st.binary(max_size=40), st.sampled_from([b"", b"(;CA[cp932]", b"(;CA[utf-16]", b"(;CA[punycode]", b"(;CA[hex]"]))
+def test_any_bytes_are_some_text(data: bytes, begin: bytes) -> None:
+    assert isinstance(decode(begin + data), str)
 
 
 def test_a_deep_tree_is_read_like_any_other() -> None:

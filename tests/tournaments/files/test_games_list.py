@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_protocol.errors import Refused
+from cgos_protocol.games.base import Color
 from cgos_protocol.lines.misread import Misread
+from cgos_protocol.verdict import Reason, Verdict, by_score
 from cgos_server.tournaments.files.games_list import GameResult, read, read_games
 from cgos_server.tournaments.files.result_words import Said, Whose, said
 
@@ -94,7 +96,20 @@ def test_whoever_moves_first_can_be_said() -> None:
 
 def test_games_without_a_result_are_counted() -> None:
     done = read("winner,loser,result\nA,B,*\nA,B,void\n")
-    assert (done.games, done.unfinished) == ([], 2)
+    assert (done.games, done.unfinished, done.unplayed) == ([], 2, 0)
+
+
+@pytest.mark.parametrize("word", ["0-0", "1-0F", "0-1F", "0F-0F", "+/-", "-/-", "1/2-0"])
+def test_games_decided_without_play_are_counted_apart(word: str) -> None:
+    text = f'[White "A"]\n[Black "B"]\n[Result "{word}"]\n\n{word}\n\n[White "B"]\n[Black "A"]\n[Result "0-1"]\n'
+    done = read(text)
+    assert (done.games, done.unfinished, done.unplayed) == ([game("B", "A", 0.0)], 0, 1)
+
+
+def test_every_result_of_our_own_games_is_understood() -> None:
+    verdicts = [by_score(7), by_score(0), *(Verdict(Color.WHITE, reason) for reason in Reason if reason != "score")]
+    done = read("black,white,result\n" + "".join(f"A,B,{verdict.text}\n" for verdict in verdicts))
+    assert (len(done.games), done.unfinished, done.unplayed) == (6, 2, 0)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +158,18 @@ def test_refusals_name_the_line(text: str, line: int, problem: str) -> None:
         ("B+Resign", Said(0.0, Whose.WHITE)),
         ("White wins", Said(1.0, Whose.WHITE)),
         ("No result", Said(0.5, Whose.NOBODY)),
-        ("0-0", None),
+        ("Abort", Said(0.5, Whose.NOBODY)),
+        ("0-0", Said(0.0, Whose.UNPLAYED)),
+        ("0 - ½", Said(0.0, Whose.UNPLAYED)),
+        ("1-0F", Said(0.0, Whose.UNPLAYED)),
+        ("0F-1", Said(0.0, Whose.UNPLAYED)),
+        ("0F-0F", Said(0.0, Whose.UNPLAYED)),
+        ("+/-", Said(0.0, Whose.UNPLAYED)),
+        ("-:+", Said(0.0, Whose.UNPLAYED)),
+        ("\N{MINUS SIGN}/\N{MINUS SIGN}", Said(0.0, Whose.UNPLAYED)),
+        ("F", None),
+        ("1-F", None),
+        ("+", None),
         ("1-", None),
         ("-", None),
         ("2-0", None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from cgos_server.tournaments import tournament as pure
 from cgos_server.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files.formats import TournamentFile
+from cgos_server.tournaments.files.sniffing import sniff
 from cgos_server.tournaments.ledger import ledger
 
 TABLE = """\
@@ -72,6 +75,34 @@ def test_short_words_and_unknown_colors() -> None:
 def test_shared_places_count_by_lines() -> None:
     event = read("1 A 3d FR Xx 1 0 0 0 2=/w0\n1 B 2d FR Xx 0 0 0 0 1=/b0\n").event
     assert [entrant.id for entrant in event.entrants] == [1, 2]
+
+
+def test_players_without_a_place_follow_the_one_above() -> None:
+    tied = TABLE.replace("   3 Cedar", "     Cedar")
+    assert tied != TABLE
+    assert read(tied).event == read(TABLE).event
+    assert read(tied.replace("   2 Birch", "     Birch")).event == read(TABLE).event
+
+
+def test_a_pin_of_the_federation_is_skipped() -> None:
+    lines = [line if line.startswith(";") or ";" in line else f"{line} |12345678" for line in TABLE.splitlines()]
+    assert read("\n".join(lines)).event == read(TABLE).event
+    assert sniff("-", lines[4].encode()) == "h9"
+
+
+TOU = (Path(__file__).parents[2] / "vectors/french_federation.tou").read_text()
+
+
+@pytest.mark.parametrize("name", ["a.tou", "a.h9", "-"])
+def test_a_table_of_the_french_federation_has_licenses_and_no_countries(name: str) -> None:
+    event = tournament_file.read(name, TOU.replace("1000003 49An", "1000003     ").encode()).event
+    assert event.name == "Spring"
+    assert [(one.name, one.grade, one.country, one.club) for one in event.entrants] == [
+        ("Alder Ann", "3d", "", "75Ju"),
+        ("Birch Bob", "1d", "", "92Le"),
+        ("Cedar Cyd", "2k", "", ""),
+    ]
+    assert {line.entrant: line.values[0] for line in pure.standings(event).rows} == {1: 2, 2: 0.5, 3: 0.5}
 
 
 def test_who_came_late_has_no_rounds_before() -> None:
@@ -173,6 +204,22 @@ def test_events_are_refused_or_keep_their_points(event: Event) -> None:
     assert sorted(line.score for line in ledger(again).lines.values()) == sorted(
         line.score for line in ledger(event).lines.values()
     )
+
+
+@given(events(open_games=False), st.data())
+@settings(max_examples=30)
+def test_blank_places_and_pins_change_nothing(event: Event, data: st.DataObject) -> None:
+    event = replace(event, system="swiss", options={}, tie_breakers=())
+    assume(event.entrants and event.rounds)
+    try:
+        table = tournament_file.fresh(event, "h9").decode()
+    except Refused:
+        return
+    lines = table.splitlines()
+    players = [at for at, line in enumerate(lines) if not line.startswith(";")]
+    for at in players[1:]:
+        lines[at] = data.draw(st.sampled_from([lines[at], "    " + lines[at][4:], lines[at] + " |12345678"]))
+    assert read("\n".join(lines)).event == read(table).event
 
 
 @given(st.data())

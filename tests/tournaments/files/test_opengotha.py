@@ -144,6 +144,21 @@ def test_parameters_become_options_and_the_rest_is_named() -> None:
     assert file.event.tie_breakers == ("mms", "sosm")
 
 
+def test_pairgoth_wraps_byes_otherwise() -> None:
+    data = xml().replace(b"ByePlayers>", b"ByePlayer>").replace(b'"FIRF."', b'"FirF."')
+    assert read(data).event == read(xml()).event
+    empty = xml().replace(
+        b'<ByePlayers><ByePlayer player="FIRF." roundNumber="1"/></ByePlayers>', b"<ByePlayer>\n</ByePlayer>"
+    )
+    assert read(empty).event.rounds[0].byes == ()
+
+
+def test_pairgoth_spells_a_game_that_both_lose_otherwise() -> None:
+    lost = xml().replace(b'RESULT_WHITEWINS"', b'RESULT_BOTHLOSE"')
+    assert read(lost.replace(b"BOTHLOSE", b"BOTHLOOSE")).event == read(lost).event
+    assert read(lost).event.rounds[0].games[0].result == Result(0, 0)
+
+
 def test_another_system_may_be_asked_for() -> None:
     event = tournament_file.read("a.xml", xml(), "mcmahon").event
     assert (event.system, event.options) == ("mcmahon", {})

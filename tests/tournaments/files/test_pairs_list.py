@@ -20,6 +20,12 @@ def counted(text: str, newer: str | None = "B", older: str | None = None, single
         ("Ptnml(0-2): 1, 2, 3, 4, 5", (1, 2, 3, 4, 5)),
         ("Penta | [5, 942, 2469, 1050, 5]", (5, 942, 2469, 1050, 5)),
         ("# of my engine\n3;4;5\n", (3, 4, 5)),
+        ("Ptnml(0-2): [30, 6, 18, 0, 6], WL/DD Ratio: 2.00", (30, 6, 18, 0, 6)),
+        ("Ptnml(0-2): [0, 1, 4, 0, 0], WL/DD Ratio: inf", (0, 1, 4, 0, 0)),
+        ("LOS: 0.00 %\nGames: 120, Wins: 30\n  Ptnml(0-2): [30, 6, 18, 0, 6], WL/DD\nLLR: 1 (2, 3)", (30, 6, 18, 0, 6)),
+        ("Elo   | 1.42 +- 1.13 (95%)\r\nGames | N: 110672\r\nPenta | [846, 1, 2, 3, 878]\r\n", (846, 1, 2, 3, 878)),
+        ("Elo   | 1.42\nPtnml(0-2): 1, 2, 3, 4, 5\n", (1, 2, 3, 4, 5)),
+        ("Elo   | 1.42\nPairs | [1, 2]\n", None),
         ("1 2", None),
         ("1 2 3 4", None),
         ("Alder Birch 1-0", None),
@@ -30,6 +36,11 @@ def counted(text: str, newer: str | None = "B", older: str | None = None, single
 )
 def test_counts_alone_are_recognized(text: str, counts: tuple[int, ...] | None) -> None:
     assert counts_in(text) == counts
+
+
+def test_two_lines_of_counts_are_refused() -> None:
+    with pytest.raises(Refused, match="2 lines have counts of pairs"):
+        counts_in("Ptnml(0-2): [1, 2, 3, 4, 5], x\nPtnml(0-2): [2, 3, 4, 5, 6], x\n")
 
 
 def test_games_of_one_opening_are_a_pair_wherever_they_stand() -> None:

@@ -67,6 +67,12 @@ def test_headers_of_pgn() -> None:
     ]
 
 
+@pytest.mark.parametrize(("word", "score"), [("1-0F", "+/-"), ("0-1F", "-/+"), ("0F-0F", "-/-"), ("+/-", "+/-")])
+def test_forfeits_in_pgn(word: str, score: str) -> None:
+    (reported,) = read(f'[White "A"]\n[Black "B"]\n[Result "{word}"]\n'.encode())
+    assert reported.score == score
+
+
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from math import isfinite
 from typing import Any, Final
 
@@ -303,6 +303,20 @@ class BradleyTerry:
         self._make_current()
         return findings.learned(self._system, self._state)
 
+    def groups(self) -> list[list[Hashable]]:
+        """Return the names in groups that chains of games join, the largest group first.
+
+        Predecessors and anchors join names, too. Ratings of different groups cannot be compared: only the prior says
+        how far apart they are. A name without games that nothing joins is in no group.
+        """
+        state, anchors = self._state, list(self._state.anchors)
+        pairs = [*pairwise(anchors)]
+        pairs += [(new, VersionId(link.old)) for new, link in state.links.items()]
+        played = [cells.copy().canonical().pairs.tolist() for cells in (state.cells, state.neutral)]
+        names = list(self._versions)
+        groups = findings.components(len(self), [*pairs, *played[0], *played[1]])
+        return [[names[at] for at in group] for group in groups if len(group) > 1 or state.games[group[0]]]
+
     def predict(self, first: Hashable, second: Hashable, *, neutral: bool = False) -> Outcome:
         """Probabilities that `first`, moving first, wins, draws and loses; `neutral`: nobody moves first. Raises
         KeyError for an unknown name."""
@@ -338,6 +352,8 @@ class BradleyTerry:
         ]
         if len(self) > _ROWS:
             lines.append(f"and {len(self) - _ROWS} more")
+        if remark := findings.remark_on_groups(list(map(len, self.groups()))):
+            lines.append(remark)
         return "\n".join(lines)
 
     # --- inside -------------------------------------------------------------------------------------------------

@@ -6,8 +6,10 @@ Decides how sure the first move's worth is. Must not know: names, storage, how a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import erfc, sqrt
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
 from cgos_server.core.rating.bayes.sites import Cells, cells
 from cgos_server.core.rating.bayes.state import State, pool_of
 from cgos_server.core.rating.bayes.system import Bayes
+
+_MOST_SIZES: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,35 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.mean:+.0f} ± {Z95 * self.sd:.0f}"
+
+
+def components(count: int, pairs: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Return the numbers below `count` in groups that chains of pairs join, the largest group first."""
+    neighbors: list[set[int]] = [set() for _ in range(count)]
+    for one, other in pairs:
+        neighbors[one].add(other)
+        neighbors[other].add(one)
+    groups: list[list[int]] = []
+    left = dict.fromkeys(range(count))
+    while left:
+        group = [left.popitem()[0]]
+        for member in group:
+            for neighbor in neighbors[member] & left.keys():
+                del left[neighbor]
+                group.append(neighbor)
+        groups.append(sorted(group))
+    return sorted(groups, key=lambda group: (-len(group), group))
+
+
+def remark_on_groups(sizes: Sequence[int]) -> str:
+    """Say that no chain of games joins groups of these sizes; empty for one group."""
+    if len(sizes) < 2:
+        return ""
+    named = ", ".join(map(str, sizes[:_MOST_SIZES])) + (", ..." if len(sizes) > _MOST_SIZES else "")
+    return (
+        f"No chain of games joins the {len(sizes)} groups of names (sizes {named}): "
+        "ratings of different groups cannot be compared."
+    )
 
 
 def learned(system: Bayes, state: State) -> Learned:

@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 import pytest
+import rustworkx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ from cgos_server.core.rating import BradleyTerry, Difference, Estimate, FirstMov
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.bayes.system import Bayes, BayesFit, Job
 from cgos_server.core.rating.library import bradley_terry as library
+from cgos_server.core.rating.library.findings import components
 
 
 def test_the_example_in_its_documentation_is_true() -> None:
@@ -548,3 +550,37 @@ def test_winners_named_first_are_noticed_once() -> None:
     for one, other in (("a", "b"), ("b", "c"), ("a", "c")):
         said.beat(one, other, games=30)
     said.fit()
+
+
+def test_names_that_no_chain_of_games_joins_are_in_different_groups() -> None:
+    model = BradleyTerry()
+    model.add("a", "b", 1)
+    model.beat("b", "c")
+    assert model.groups() == [["a", "b", "c"]]
+    assert "No chain" not in str(model)
+    model.add("x", "y", 0.5)
+    model.version("without games")
+    assert model.groups() == [["a", "b", "c"], ["x", "y"]]
+    remark = (
+        "No chain of games joins the 2 groups of names (sizes 3, 2): ratings of different groups cannot be compared."
+    )
+    assert str(model).splitlines()[-1] == remark
+    model.version("y 2", "y")
+    assert model.groups() == [["a", "b", "c"], ["x", "y", "y 2"]]
+    model.add("a", "x", 1)
+    assert len(model.groups()) == 1
+    model.add("a", "x", 1, games=-1)  # taken back
+    assert len(model.groups()) == 2
+    model.anchor("a", 2000)
+    model.anchor("y", 1800)
+    assert len(model.groups()) == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=14))
+def test_groups_are_the_components_of_the_graph_of_games(pairs: list[tuple[int, int]]) -> None:
+    graph: rustworkx.PyGraph[None, None] = rustworkx.PyGraph()
+    graph.add_nodes_from([None] * 12)
+    graph.add_edges_from_no_data(pairs)
+    groups = components(12, pairs)
+    assert sorted(map(sorted, groups)) == sorted(map(sorted, rustworkx.connected_components(graph)))
+    assert [len(group) for group in groups] == sorted(map(len, groups), reverse=True)
