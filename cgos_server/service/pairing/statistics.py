@@ -84,7 +84,8 @@ class PairingStats(msgspec.Struct, frozen=True, kw_only=True):
 
     :ivar games: that began in the span; `arranged` of them by an operator, `opened` of them with an opening
     :ivar rounds: pairing passes that began these games
-    :ivar looked_at: the latest passes, of which `methods`, `waits` and `sat_out` tell
+    :ivar latest_rounds: the number of latest passes that `methods`, `waits` and `sat_out` cover
+    :ivar looked_at: the same under its earlier name
     :ivar methods: matchmaker -> passes
     :ivar gaps: differences of the ratings as they were shown, Elo
     :ivar waits: seconds that those had waited who were paired
@@ -105,6 +106,7 @@ class PairingStats(msgspec.Struct, frozen=True, kw_only=True):
     arranged: int
     opened: int
     rounds: int
+    latest_rounds: int
     looked_at: int
     methods: dict[str, int]
     gaps: Spread
@@ -270,6 +272,7 @@ class Tally:
             arranged=self._arranged,
             opened=self._opened,
             rounds=len(self._of_round),
+            latest_rounds=self._looked_at,
             looked_at=self._looked_at,
             methods=dict(self._methods.most_common()),
             gaps=spread(self._gaps, _GAPS),

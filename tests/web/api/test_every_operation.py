@@ -346,6 +346,18 @@ async def test_what_is_not_there_is_said_so(web: httpx2.AsyncClient, path: str, 
     assert problem.detail.endswith(".")
 
 
+@pytest.mark.parametrize("moment", [1_790_000_000, 1_790_000_000_000_000], ids=["seconds", "microseconds"])
+@pytest.mark.parametrize(
+    "path", ["/venues/9x9/standings?at=", "/games?since=", "/games?until=", "/export/games.ndjson?since="]
+)
+async def test_a_moment_in_another_unit_is_refused(web: httpx2.AsyncClient, path: str, moment: int) -> None:
+    problem = (await web.get(f"{PREFIX}{path}{moment}")).json()
+    assert (problem["status"], problem["parameter"]) == (400, path.rpartition("?")[2].removesuffix("="))
+    assert "must be a Unix time in milliseconds" in problem["detail"]
+    for possible in (0, 1_790_000_000_000):
+        assert (await web.get(f"{PREFIX}{path}{possible}")).status_code == 200
+
+
 async def test_the_beginning_may_have_a_slash_behind_it(web: httpx2.AsyncClient) -> None:
     assert (await web.get(f"{PREFIX}/")).json()["server"] == (await web.get(PREFIX)).json()["server"]
     assert (await web.get(f"{PREFIX}/venues/")).status_code == 404

@@ -18,7 +18,7 @@ from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.names import NAME_PATTERN
-from cgos_protocol.options import Number, Several, Text
+from cgos_protocol.options import Number, Several, Text, UnixTime
 from cgos_protocol.v2.render import rules_info, time_info
 from cgos_server.presentation import words
 from cgos_server.presentation.answers import pair_statistics, published, record
@@ -86,7 +86,9 @@ class ReadingVenues:
         venue: VenueName,
         system: System = None,
         as_of: Annotated[int | None, "As they were published after this entry of the ledger."] = None,
-        at: Annotated[int | None, f"As they were published at this time; not together with `as_of`. {MOMENT}"] = None,
+        at: Annotated[
+            int | None, UnixTime(), f"As they were published at this time; not together with `as_of`. {MOMENT}"
+        ] = None,
         recomputed: Annotated[bool, "Compute them again, every game as it counts now."] = False,
         show: Annotated[
             Literal["active", "all"],
