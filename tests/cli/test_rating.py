@@ -228,6 +228,9 @@ def test_standings_recomputed(json_of: Any, rated: Run) -> None:
     }
     # The voided game took part in the published ratings of everybody who played later.
     assert any(recomputed[name]["mean"] != published[name]["mean"] for name in NAMES)
+    last = {name: (row["last_game"], row["last_game_at"]) for name, row in published.items()}
+    assert None not in {game for game, _ in last.values()}
+    assert {name: (row["last_game"], row["last_game_at"]) for name, row in recomputed.items()} == last
     early = {row["version"]: row for row in json_of(*arguments, "--as", "recomputed", "--as-of", "12")[VENUE]}
     assert sum(row["games"] for row in early.values()) == 2 * (4 - 1)  # entries 9-12 are games; one of them is void
     assert "recomputed" in rated(*arguments, "--as", "recomputed").stdout.splitlines()[0]

@@ -82,7 +82,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     figures = read(setup, ask)
     if as_json:
         statistics = msgspec.structs.asdict(pair_statistics(venue, figures.record, one, figures.compared))
-        ratings = [row and without(row, "half_width", "last_game", "last_game_at") for row in figures.ratings]
+        ratings = [row and without(row, "half_width") for row in figures.ratings]
         print_json(statistics | {"ratings": ratings, "games": published(figures.games, list[Game])})
         return
     record = figures.record

@@ -19,7 +19,7 @@ from cgos_server.cli.reading import headline, page_settings, read, system_of, ve
 from cgos_server.core.rating.registry import systems
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.words import moment
-from cgos_server.service.ratings.listed import Listing, listing
+from cgos_server.service.ratings.listed import Listing, listing, with_last_games
 from cgos_server.storage.reading.answers import ChangeRow, StandingRow
 from cgos_server.storage.reading.history import History
 
@@ -170,7 +170,8 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
     names = await history.bots.version_names()
     published = await history.ratings.standings(venue, name, as_of)
     listed = listing(published, page_settings(setup).rated(venue).system)
-    return _Table(recomputed.seq, rows=recomputed.standings(names), listed=listed, ranks=recomputed.summary(names))
+    rows = with_last_games(recomputed.standings(names), published)
+    return _Table(recomputed.seq, rows=rows, listed=listed, ranks=recomputed.summary(names))
 
 
 def _title(venue: str, table: _Table, answer: str) -> str:

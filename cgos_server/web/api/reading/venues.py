@@ -25,7 +25,7 @@ from cgos_server.presentation.answers import pair_statistics, published, record
 from cgos_server.presentation.connecting import addresses, bots_host, tls_addresses, websocket_address
 from cgos_server.service.pairing.statistics import statistics
 from cgos_server.service.ratings.expectation import compare
-from cgos_server.service.ratings.listed import best, listing
+from cgos_server.service.ratings.listed import best, listing, with_last_games
 from cgos_server.storage.reading.answers import VenueRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import (
@@ -117,7 +117,7 @@ class ReadingVenues:
         if recomputed:
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(request))
             again = await awaited(request.receive, self._recomputing.standings(venue, system, seq))
-            corrected, items, ranks = again.corrected, again.rows, again.ranks
+            corrected, items, ranks = again.corrected, with_last_games(again.rows, rows), again.ranks
         else:
             items = published(listed.rows, list[api.Standing])
             ranks = await self._history.ranks.summary(venue, system, as_of)
