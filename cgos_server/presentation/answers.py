@@ -16,10 +16,12 @@ from cgos_protocol.api.events import GameInEvent
 from cgos_protocol.games.base import Color, Start
 from cgos_protocol.v2.render import color_word, rules_info, time_info
 from cgos_server.presentation.stored_game import StoredGame
+from cgos_server.presentation.words import count
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.ratings.expectation import Compared
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
+from cgos_server.storage.reading.history import History
 
 T = TypeVar("T")
 
@@ -30,6 +32,11 @@ def published(value: object, kind: type[T]) -> T:
     :raises msgspec.ValidationError: where one is not as `kind` says
     """
     return msgspec.convert(value, kind, from_attributes=True)
+
+
+async def after_games(history: History, venue: str, entry: int) -> str:
+    """``after 57 games (entry 62)``: a place in a venue's ledger, whose entries are more than games."""
+    return f"after {count(await history.ledger.games_at(venue, entry), 'game')} (entry {entry})"
 
 
 def ranked(row: RankedRow) -> api.VersionRating:

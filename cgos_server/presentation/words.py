@@ -141,6 +141,11 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
+def day_start(text: str) -> int:
+    """The beginning of a day (UTC), such as 2026-01-31, in Unix milliseconds. Raises ValueError for other texts."""
+    return round(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+
+
 def day(ms: int) -> str:
     """The date in UTC: ``2026-11-21``."""
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d")

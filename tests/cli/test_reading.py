@@ -20,7 +20,7 @@ from cgos_server.storage.lock import DatabaseLock
 
 def test_standings(run: Any, as_json: Any) -> None:
     lines = run("standings", "--venue", "9x9").stdout.splitlines()
-    assert lines[0] == "9x9, bayes, as of result 4"
+    assert lines[0] == "9x9, bayes, after 1 game (entry 4)"
     assert lines[1].split() == ["rank", "name", "rating", "state", "games", "last", "game"]
     standings = as_json("standings")
     assert list(standings) == ["9x9", "13x13", "19x19"]

@@ -25,7 +25,7 @@ from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.cli.tournaments.event_files import write
 from cgos_server.config.venues import venue_value
 from cgos_server.presentation import words
-from cgos_server.presentation.answers import pair_statistics, published
+from cgos_server.presentation.answers import after_games, pair_statistics, published
 from cgos_server.presentation.answers import record as as_record
 from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg, ink, shade
 from cgos_server.presentation.words import moment
@@ -41,12 +41,14 @@ class _Pair(NamedTuple):
     """Two versions of a venue.
 
     :ivar system: the headline, under which `ratings` are theirs
+    :ivar place: the place in the ledger as of which they are compared, in words
     """
 
     record: PairRecord
     system: str
     ratings: list[RankedRow | None]
     compared: Compared | None
+    place: str
     games: list[Game]
 
 
@@ -77,7 +79,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         )
         filters = GameFilter(venue=venue, bot=one, opponent=other, exact=True)
         games = await history.games.find(filters, limit) if limit else []
-        return _Pair(record=record, system=system, ratings=ratings, compared=compared, games=games)
+        place = "" if compared is None else await after_games(history, venue, compared.seq)
+        return _Pair(record=record, system=system, ratings=ratings, compared=compared, place=place, games=games)
 
     figures = read(setup, ask)
     if as_json:
@@ -98,7 +101,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
     click.echo(f"{record.draws} drawn, {record.without_result} without a result")
     if figures.compared is not None:
-        _describe(one, record, figures.compared)
+        _describe(one, record, figures.compared, figures.place)
     if figures.games:
         click.echo()
         print_table(
@@ -117,7 +120,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         )
 
 
-def _describe(one: str, record: PairRecord, compared: Compared) -> None:
+def _describe(one: str, record: PairRecord, compared: Compared, place: str) -> None:
     as_black = record.one_black if one == record.one else record.games - record.one_black
     expected = compared.chances.a_game(as_black, record.games - as_black) * record.rated
     if record.rated:
@@ -130,7 +133,7 @@ def _describe(one: str, record: PairRecord, compared: Compared) -> None:
     if compared.superiority is not None:
         click.echo(f"{one} is the stronger with a probability of {words.likelihood(compared.superiority, 1)} %")
     how = "jointly" if compared.jointly else "from the two ratings"
-    click.echo(f"by {compared.system}, {how}, as of result {compared.seq}")
+    click.echo(f"by {compared.system}, {how}, {place}")
 
 
 @click.command()

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from cgos_server.presentation.answers import after_games
 from cgos_server.service.ratings.expectation import compare
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, refused_as_404, venue_of, with_query
@@ -53,6 +54,7 @@ async def pair(site: Site, request: Request) -> Response:
         expected=None if a_game is None else a_game * record.rated,
         ratings=[ratings.get(one), ratings.get(other)],
         compared=compared,
+        place="" if compared is None else await after_games(history, name, compared.seq),
         games=games,
         first=before(request) is None,
         older=None if older is None else with_query(request, before=older),
@@ -68,7 +70,8 @@ async def odds(site: Site, request: Request) -> Response:
     if one is not None and other is not None:
         return RedirectResponse(f"{venue_path(name)}/pair?{urlencode({'a': one, 'b': other})}")
     known = await site.strengths.venue(name)
-    return site.render("odds.html", here=name, name=name, known=known)
+    place = "" if known is None else await after_games(site.history, name, known.seq)
+    return site.render("odds.html", here=name, name=name, known=known, place=place)
 
 
 PAGES: Final[Pages] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -222,6 +223,6 @@ def test_odds_among_the_best(past: Run, json_of: Callable[..., Any]) -> None:
     pair = json_of("pair", VENUE, best, second)
     assert abs(pair["superiority"] - table["superior"][0][1]) < 1e-9
     lines = past("odds", VENUE).stdout.splitlines()
-    assert lines[0] == f"{VENUE}, bayes, as of result {table['seq']}"
+    assert re.fullmatch(rf"{VENUE}, bayes, after \d+ games \(entry {table['seq']}\)", lines[0])
     assert lines[2].split()[:4] == ["1", best, "-", f"{100 * table['superior'][0][1]:.0f}"]
     assert json_of("odds", "13x13")["versions"] == []

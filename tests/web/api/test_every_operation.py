@@ -18,6 +18,7 @@ from support.web.past import BOTS, ENDED, NOW
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
 from cgos_protocol.options import Choice, Number
+from cgos_server.presentation import words
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.bulk import ROWS_AT_ONCE
 from cgos_server.storage.reading.history import History
@@ -306,6 +307,14 @@ async def test_standings_are_those_of_the_database(web: httpx2.AsyncClient, hist
     at = (await history.ledger.named("9x9", 19, 1))[0].at
     assert (await get(web, f"/venues/9x9/standings?at={at}"))["items"] == earlier["items"]
     assert earlier["items"] != standings["items"]
+    last = await history.ledger.last_entry("9x9")
+    at = (await history.ledger.named("9x9", last - 1, 1))[0].at
+    day, midnight = words.day(at), at - at % 86_400_000
+    assert (await get(web, f"/venues/9x9/standings?on={day}"))["seq"] == last
+    before = words.day(midnight - 1)
+    assert (await get(web, f"/venues/9x9/standings?on={before}"))["seq"] == await history.ledger.entry_at(
+        "9x9", midnight - 1
+    )
     assert len((await get(web, "/venues/9x9/standings?limit=2"))["items"]) == 2
 
 
@@ -315,7 +324,9 @@ async def test_standings_are_those_of_the_database(web: httpx2.AsyncClient, hist
         ("/venues/nowhere", 404, "no-venue"),
         ("/venues/9x9/standings?system=whist", 404, "no-system"),
         ("/venues/9x9/standings?as_of=77000", 404, "no-entry"),
-        ("/venues/9x9/standings?as_of=7&at=7", 400, "invalid"),
+        ("/venues/9x9/standings?as_of=7&at=0", 400, "invalid"),
+        ("/venues/9x9/standings?as_of=7&on=2026-01-31", 400, "invalid"),
+        ("/venues/9x9/standings?on=yesterday", 400, "invalid"),
         ("/venues/9x9/pairs/amigo/amigo", 400, "invalid"),
         ("/versions/Nobody/history", 404, "no-version"),
         ("/bots/Nobody", 404, "no-bot"),

@@ -44,7 +44,7 @@ from cgos_server.web.api.reading.server import LiveServer
 from cgos_server.web.api.typed import Group
 from cgos_server.web.around.disconnect import awaited
 from cgos_server.web.around.problems import Wrong
-from cgos_server.web.pages.requests import Systems, venues_in_order
+from cgos_server.web.pages.requests import DAY_MS, Systems, venues_in_order
 from cgos_server.web.site import Site
 
 FIGURES_FRESH_MS: Final = 30_000
@@ -85,9 +85,14 @@ class ReadingVenues:
         request: Request,
         venue: VenueName,
         system: System = None,
-        as_of: Annotated[int | None, "As they were published after this entry of the ledger."] = None,
+        as_of: Annotated[
+            int | None, "As they were published after this entry of the ledger; entries are more than games."
+        ] = None,
         at: Annotated[
             int | None, UnixTime(), f"As they were published at this time; not together with `as_of`. {MOMENT}"
+        ] = None,
+        on: Annotated[
+            str | None, "As they were published at the end of this day (UTC), such as 2026-01-31; instead of `as_of`."
         ] = None,
         recomputed: Annotated[bool, "Compute them again, every game as it counts now."] = False,
         show: Annotated[
@@ -102,8 +107,10 @@ class ReadingVenues:
         one at a time, limited for one address (`recompute`), and kept. What takes longer than 30 s is refused
         (`not-now`) with the command that has time for it.
         """
-        if as_of is not None and at is not None:
-            raise Wrong("at", "Say either `as_of` or `at`, not both.")
+        if len([each for each in (as_of, at, on) if each is not None]) > 1:
+            raise Wrong("at", "Give only one of `as_of`, `at` and `on`.")
+        if on is not None:
+            at = _end_of_day(on)
         systems = await systems_of(self._site, venue)
         system = system_among(system, systems, venue)
         if at is not None:
@@ -262,3 +269,11 @@ class ReadingVenues:
                 known = published(stats, figures.PairingFigures)
                 self._figures[venue] = (now, known)
             return known
+
+
+def _end_of_day(day: str) -> int:
+    """The last millisecond of a day (UTC). Raises Wrong where the text is no date."""
+    try:
+        return words.day_start(day) + DAY_MS - 1
+    except ValueError as error:
+        raise Wrong("on", f"{day!r} is no date. Write it as 2026-01-31.") from error
