@@ -21,6 +21,8 @@ _KO = {
     Ko.SITUATIONAL: "situational superko",
     Ko.SIMPLE: "simple ko",
 }
+IN_SANDBOX: Final = "Results in a sandbox change no rating, so there are no strengths to compare."
+NOT_RATED: Final = "Both have to be rated here before they can be compared."
 _STATES = {"watch": "On watch", "flagged": "Flagged"}
 
 

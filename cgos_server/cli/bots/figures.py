@@ -14,7 +14,7 @@ from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
-from cgos_server.cli.reading import headline, known_strengths, now_ms, read
+from cgos_server.cli.reading import headline, known_strengths, now_ms, page_settings, read
 from cgos_server.presentation import words
 from cgos_server.presentation.words import last_seen, moment
 from cgos_server.service import bot_figures
@@ -99,6 +99,7 @@ async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -
     now = now_ms()
     opponents = (await history.records.opponents(row.venue, row.version))[:limit]
     means = await history.ratings.means(row.venue, row.system, [row.version, *(each.opponent for each in opponents)])
+    means = {} if row.venue in page_settings(setup).sandboxes else means
     known = await known_strengths(setup, history, row.venue)
     verdicts = await history.records.verdicts(row.venue, [row.version])
     since = now - _DAYS * _DAY_MS

@@ -21,7 +21,7 @@ from cgos_protocol.games.base import Ruleset
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, shown, without
-from cgos_server.cli.reading import headline, known_strengths, read
+from cgos_server.cli.reading import headline, known_strengths, page_settings, read
 from cgos_server.cli.tournaments.event_files import write
 from cgos_server.config.venues import venue_value
 from cgos_server.presentation import words
@@ -68,14 +68,17 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     if one == other:
         raise Conflict(Code.SAME_VERSION, f"{one} cannot be compared with itself. Name another version.")
 
+    sandbox = venue in page_settings(setup).sandboxes
+
     async def ask(history: History) -> _Pair:
         record = await history.records.pair(venue, one, other)
         system = headline(setup, venue, await history.ratings.rated_counts(venue))
         ranked = await history.ratings.ranked([one, other])
         of = {row.version: row for row in ranked if row.venue == venue and row.system == system}
         ratings = [of.get(one), of.get(other)]
+        rated = {} if sandbox else of
         compared = compare(
-            one, other, rated=of.get(one), its=of.get(other), known=await known_strengths(setup, history, venue)
+            one, other, rated=rated.get(one), its=rated.get(other), known=await known_strengths(setup, history, venue)
         )
         filters = GameFilter(venue=venue, bot=one, opponent=other, exact=True)
         games = await history.games.find(filters, limit) if limit else []
@@ -84,7 +87,9 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
 
     figures = read(setup, ask)
     if as_json:
-        statistics = msgspec.structs.asdict(pair_statistics(venue, figures.record, one, figures.compared))
+        statistics = msgspec.structs.asdict(
+            pair_statistics(venue, figures.record, one, figures.compared, sandbox=sandbox)
+        )
         ratings = [row and without(row, "half_width") for row in figures.ratings]
         print_json(statistics | {"ratings": ratings, "games": published(figures.games, list[Game])})
         return
@@ -102,6 +107,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     click.echo(f"{record.draws} drawn, {record.without_result} without a result")
     if figures.compared is not None:
         _describe(one, record, figures.compared, figures.place)
+    else:
+        click.echo(words.IN_SANDBOX if sandbox else words.NOT_RATED)
     if figures.games:
         click.echo()
         print_table(

@@ -27,13 +27,13 @@ from cgos_server.cli.ratings.compare import compare
 from cgos_server.cli.ratings.points import points
 from cgos_server.cli.ratings.results import results
 from cgos_server.cli.ratings.sprt import sprt
-from cgos_server.cli.reading import common_venue, read, system_of, venue_terms
+from cgos_server.cli.reading import common_venue, page_settings, read, system_of, venue_terms
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
 from cgos_server.core.rating.registry import ends, systems
 from cgos_server.core.venue import Venue
 from cgos_server.presentation.answers import after_games
-from cgos_server.presentation.words import changed, count, likelihood, moment
+from cgos_server.presentation.words import IN_SANDBOX, changed, count, likelihood, moment
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
@@ -200,6 +200,8 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
 
     async def ask(history: History) -> tuple[str, str, int, str, list[Any], Odds]:
         where = await common_venue(setup, history, venue=venue, one=one, other=other)
+        if where in page_settings(setup).sandboxes:
+            raise Conflict(Code.NOT_RATED, IN_SANDBOX)
         terms = venue_terms(setup, where)
         name = system or terms.rating
         rated = {row.version for row in await history.ratings.standings(where)}

@@ -36,12 +36,10 @@ async def pair(site: Site, request: Request) -> Response:
     ratings = {
         row.version: row
         for row in await history.ratings.ranked([one, other])
-        if row.venue == name and row.system in systems[:1]
+        if row.venue == name and row.system in systems[:1] and name not in site.settings.sandboxes
     }
     known = await site.strengths.venue(name)
-    compared = None
-    if name not in site.settings.sandboxes:  # all have the rating there that they began with
-        compared = compare(one, other, rated=ratings.get(one), its=ratings.get(other), known=known)
+    compared = compare(one, other, rated=ratings.get(one), its=ratings.get(other), known=known)
     a_game = None if compared is None else compared.chances.a_game(record.one_black, record.games - record.one_black)
     return site.render(
         "pair.html",

@@ -472,7 +472,8 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     What may be expected of a game now: jointly where a rating system of the venue knows strengths jointly (the headline
     first) and both have played by its state of entry `seq`; else by the two published means of the headline system.
     That is with the draws and the first move that it has learned, or by Elo's curve, colors alike, where it learns
-    none. All null where one of them is not rated. Opponents, crosstables and pages are measured by the same rule.
+    none. All null where one of them is not rated, and in a sandbox; `not_compared` says which. Opponents, crosstables
+    and pages are measured by the same rule.
     """
 
     venue: WireName
@@ -491,6 +492,7 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     half_width: HalfWidth
     system: Annotated[str | None, Meta(description="The rating system that says so.")]
     seq: Annotated[int | None, Meta(description="The last entry that it has counted.")]
+    not_compared: Annotated[str | None, Meta(description="Why nothing is expected; null where something is.")] = None
 
 
 class Opponent(Answer, frozen=True, kw_only=True):

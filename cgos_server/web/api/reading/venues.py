@@ -167,10 +167,11 @@ class ReadingVenues:
         games_of_both = await self._history.records.pair(venue, one, other)
         headline = self._systems.headline(venue, await self._history.ratings.rated_counts(venue))
         ranked = await self._history.ratings.ranked([one, other])
-        rated = {row.version: row for row in ranked if row.venue == venue and row.system == headline}
+        sandbox = venue in self._site.settings.sandboxes
+        rated = {row.version: row for row in ranked if (row.venue, row.system, sandbox) == (venue, headline, False)}
         known = await self._site.strengths.venue(venue)
         compared = compare(one, other, rated=rated.get(one), its=rated.get(other), known=known)
-        return pair_statistics(venue, games_of_both, one, compared)
+        return pair_statistics(venue, games_of_both, one, compared, sandbox=sandbox)
 
     @_venues.get("/venues/{venue}/ledger")
     async def ledger(
