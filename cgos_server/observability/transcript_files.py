@@ -67,6 +67,11 @@ class TranscriptLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     venue: str = ""
     game: int = 0
 
+    @property
+    def said_at(self) -> int:
+        """`at` in milliseconds."""
+        return self.at // 1000
+
 
 class Heading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is true of a whole passage.

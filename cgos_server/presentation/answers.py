@@ -16,10 +16,12 @@ from cgos_protocol.api.events import GameInEvent
 from cgos_protocol.games.base import Color, Start
 from cgos_protocol.v2.render import color_word, rules_info, time_info
 from cgos_server.presentation.stored_game import StoredGame
+from cgos_server.presentation.words import IN_SANDBOX, NOT_RATED, count
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.ratings.expectation import Compared
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
+from cgos_server.storage.reading.history import History
 
 T = TypeVar("T")
 
@@ -30,6 +32,11 @@ def published(value: object, kind: type[T]) -> T:
     :raises msgspec.ValidationError: where one is not as `kind` says
     """
     return msgspec.convert(value, kind, from_attributes=True)
+
+
+async def after_games(history: History, venue: str, entry: int) -> str:
+    """``after 57 games (entry 62)``: a place in a venue's ledger, whose entries are more than games."""
+    return f"after {count(await history.ledger.games_at(venue, entry), 'game')} (entry {entry})"
 
 
 def ranked(row: RankedRow) -> api.VersionRating:
@@ -60,10 +67,12 @@ def record(row: PairRecord, one: str | None = None) -> api.Record:
     )
 
 
-def pair_statistics(venue: str, row: PairRecord, one: str, compared: Compared | None) -> api.PairStatistics:
+def pair_statistics(
+    venue: str, row: PairRecord, one: str, compared: Compared | None, *, sandbox: bool
+) -> api.PairStatistics:
     """Two versions compared, from the side of `one`.
 
-    :param compared: None where one of them is not rated
+    :param compared: None where one of them is not rated, and in a sandbox
     """
     own = record(row, one)
     as_black = row.one_black if one == row.one else row.games - row.one_black
@@ -83,6 +92,7 @@ def pair_statistics(venue: str, row: PairRecord, one: str, compared: Compared | 
         half_width=compared.half_width if compared else None,
         system=compared.system if compared else None,
         seq=compared.seq if compared else None,
+        not_compared=None if compared else IN_SANDBOX if sandbox else NOT_RATED,
     )
 
 

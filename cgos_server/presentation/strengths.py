@@ -125,7 +125,10 @@ class StrengthsOf:
         self._one_at_a_time = asyncio.Lock()
 
     async def venue(self, name: str) -> Strengths | None:
-        """None where there is no saved state of a system that knows strengths jointly, or none that can be read."""
+        """None in a sandbox, and where there is no saved state of a system that knows strengths jointly, or none that
+        can be read."""
+        if name in self._settings.sandboxes:
+            return None
         async with self._one_at_a_time:
             if name not in self._systems:
                 self._systems[name] = await asyncio.to_thread(self._joint, name)

@@ -21,6 +21,8 @@ _KO = {
     Ko.SITUATIONAL: "situational superko",
     Ko.SIMPLE: "simple ko",
 }
+IN_SANDBOX: Final = "Results in a sandbox change no rating, so there are no strengths to compare."
+NOT_RATED: Final = "Both have to be rated here before they can be compared."
 _STATES = {"watch": "On watch", "flagged": "Flagged"}
 
 
@@ -139,6 +141,11 @@ def duration(seconds: float) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """``1 game``, ``2 games``, ``12 345 games``; `many` where it is not the one with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def day_start(text: str) -> int:
+    """The beginning of a day (UTC), such as 2026-01-31, in Unix milliseconds. Raises ValueError for other texts."""
+    return round(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def day(ms: int) -> str:

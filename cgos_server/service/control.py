@@ -27,7 +27,8 @@ class VersionNow(msgspec.Struct, frozen=True, kw_only=True):
     """One version of a bot in one venue, as its owner sees it: signed in, or away while a game of it runs.
 
     :ivar state: of :class:`cgos_server.service.holds.Hold`, or ``idle``
-    :ivar since: when that began, in Unix seconds
+    :ivar began_at: when that began, in Unix milliseconds; None from a server of an earlier version
+    :ivar since: the same in seconds
     :ivar games: those that it plays, by number
     :ivar slots: games that it plays at once, at most
     :ivar why: why it is not paired just now, or what it waits for; a sentence
@@ -42,6 +43,7 @@ class VersionNow(msgspec.Struct, frozen=True, kw_only=True):
     slots: int
     why: str
     paired: bool
+    began_at: int | None = None
 
 
 class ServerStatus(ServerNow, frozen=True, kw_only=True):

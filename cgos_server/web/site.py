@@ -122,6 +122,8 @@ class Site:
             server=settings.server_name,
             venue_names=list(settings.venues),
             sandboxes=settings.sandboxes,
+            in_sandbox=words.IN_SANDBOX,
+            not_rated=words.NOT_RATED,
             venue_path=venue_path,
             bot_path=bot_path,
             event_path=event_path,

@@ -164,12 +164,14 @@ class Server:
         system: str | None = None,
         as_of: int | None = None,
         at: int | None = None,
+        on: str | None = None,
         recomputed: bool = False,
         everybody: bool = False,
     ) -> Standings:
         """Who stands where.
 
-        :param as_of: after this entry of the ledger; `at`: at this time (Unix milliseconds); None for now
+        :param as_of: after this entry of the ledger; `at`: at this time (Unix milliseconds); `on`: at the end of
+            this day (UTC), such as 2026-01-31; None for now
         :param recomputed: computed again with every game as it counts now
         :param everybody: also versions without a rated game, and retired ones
         """
@@ -177,6 +179,7 @@ class Server:
             "system": system,
             "as_of": as_of,
             "at": at,
+            "on": on,
             "recomputed": recomputed or None,
             "show": "all" if everybody else None,
         }

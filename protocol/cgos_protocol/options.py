@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol, Union, get_arg
 from cgos_protocol.errors import Code, Invalid
 
 MICROSECONDS = 1_000_000
+LATEST_MS = 253_402_300_799_000
+"""The last second of the year 9999 as a Unix time in milliseconds."""
 
 
 @runtime_checkable
@@ -106,6 +108,23 @@ class Number(NamedTuple):
         ):
             raise ValueError(f"Give {self.possible}.")
         return int(value) if self.whole else float(value)
+
+
+class UnixTime(NamedTuple):
+    """A Unix time in milliseconds. 0 is possible and means the beginning; seconds or microseconds are refused."""
+
+    default: int | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        return "a Unix time in milliseconds, such as 1767225600000 for 2026-01-01"
+
+    def read(self, value: Any) -> int:
+        # As milliseconds, seconds of these centuries lie before 1973, and microseconds after the year 9999.
+        if not isinstance(value, int) or not (value == 0 or 100_000_000_000 <= value <= LATEST_MS):
+            raise ValueError(f"Give {self.possible}.")
+        return value
 
 
 class Seconds(NamedTuple):

@@ -147,7 +147,7 @@ def test_odds(rated: Run, json_of: Any) -> None:
         assert first["win"] + first["draw"] + first["loss"] == pytest.approx(1.0)
         assert first["score"] + second["score"] == pytest.approx(1.0)
     text = rated("rate", "odds", "Fox", "Ant", "--venue", VENUE).stdout
-    assert text.startswith(f"9x9, bayes, as of result {there['seq']}\n")
+    assert re.match(rf"9x9, bayes, after \d+ games \(entry {there['seq']}\)\n", text)
     assert there["superiority"] < 1
     assert "Fox is stronger than Ant with probability over 99 %" in text
     assert f"difference: {there['difference']:+.0f} ± {there['half_width']:.0f} Elo" in text
@@ -211,12 +211,28 @@ def test_standings_of_the_past(json_of: Any, rated: Run) -> None:
     last = [point for point in history if point["seq"] <= 20][-1]
     assert then["Bee"]["mean"] == last["after_mean"]
     assert then["Bee"]["games"] == last["games"]
-    assert rated("standings", "--venue", VENUE, "--as-of", "20").stdout.startswith("9x9, bayes, as of result 20\n")
+    assert rated("standings", "--venue", VENUE, "--as-of", "20").stdout.startswith(
+        "9x9, bayes, after 12 games (entry 20)\n"
+    )
     assert json_of("standings", "--venue", VENUE, "--as-of", "0")[VENUE] == []
     assert "has no entry 9999" in rated("standings", "--venue", VENUE, "--as-of", "9999", fails=1).stderr
     recomputed = ("standings", "--venue", VENUE, "--as", "recomputed", "--as-of", "9999")
     assert "has no entry 9999" in rated(*recomputed, fails=1).stderr
     rated("standings", "--as-of", "20", fails=2)  # of which venue?
+
+
+def test_standings_at_the_end_of_a_day(json_of: Any, rated: Run) -> None:
+    text = rated("standings", "--on", "2023-11-14").stdout
+    entry = re.match(r"9x9, bayes, after \d+ games \(entry (\d+)\)\n", text)
+    assert entry is not None
+    one_venue = ("standings", "--venue", VENUE)
+    by_entry = json_of(*one_venue, "--as-of", entry[1])
+    assert json_of("standings", "--on", "2023-11-14")[VENUE] == by_entry[VENUE]
+    assert json_of(*one_venue, "--on", "2023-11-13") == json_of(*one_venue, "--as-of", "0")
+    recomputed = (*one_venue, "--as", "recomputed")
+    assert json_of(*recomputed, "--on", "2023-11-14") == json_of(*recomputed, "--as-of", entry[1])
+    assert "not both" in rated("standings", "--on", "2023-11-14", "--as-of", "20", fails=2).stderr
+    rated("standings", "--on", "yesterday", fails=2)
 
 
 def test_standings_recomputed(json_of: Any, rated: Run) -> None:
@@ -228,6 +244,9 @@ def test_standings_recomputed(json_of: Any, rated: Run) -> None:
     }
     # The voided game took part in the published ratings of everybody who played later.
     assert any(recomputed[name]["mean"] != published[name]["mean"] for name in NAMES)
+    last = {name: (row["last_game"], row["last_game_at"]) for name, row in published.items()}
+    assert None not in {game for game, _ in last.values()}
+    assert {name: (row["last_game"], row["last_game_at"]) for name, row in recomputed.items()} == last
     early = {row["version"]: row for row in json_of(*arguments, "--as", "recomputed", "--as-of", "12")[VENUE]}
     assert sum(row["games"] for row in early.values()) == 2 * (4 - 1)  # entries 9-12 are games; one of them is void
     assert "recomputed" in rated(*arguments, "--as", "recomputed").stdout.splitlines()[0]

@@ -20,7 +20,7 @@ from cgos_server.storage.lock import DatabaseLock
 
 def test_standings(run: Any, as_json: Any) -> None:
     lines = run("standings", "--venue", "9x9").stdout.splitlines()
-    assert lines[0] == "9x9, bayes, as of result 4"
+    assert lines[0] == "9x9, bayes, after 1 game (entry 4)"
     assert lines[1].split() == ["rank", "name", "rating", "state", "games", "last", "game"]
     standings = as_json("standings")
     assert list(standings) == ["9x9", "13x13", "19x19"]
@@ -171,7 +171,9 @@ def test_when_a_bot_came_and_what_was_said(run: Any, as_json: Any, data: Path) -
         {"at": 1700000009000000, "name": "Alpha", "connection": 1, "way": ">", "text": "genmove b 1", "game": 2},
     ]
     keep_lines(data, 1, [TranscriptLine(**line) for line in lines])
-    assert as_json("bot", "transcript", "Alpha", "--game", "1") == [line | {} for line in lines[:2]]
+    assert as_json("bot", "transcript", "Alpha", "--game", "1") == [
+        line | {"venue": "", "said_at": line["at"] // 1000} for line in lines[:2]
+    ]
     assert [line["game"] for line in as_json("bot", "transcript", "Alpha", "--limit", "1")] == [2]
     shown = run("bot", "transcript", "Alpha").stdout.splitlines()
     assert shown[:2] == ["22:13:21.000     0.000 > genmove b 300000", "22:13:22.500     1.500 < C3 ?[2J"]

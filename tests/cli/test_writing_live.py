@@ -144,6 +144,7 @@ class Live(InThread):
                 venue="9x9",
                 state="paused",
                 since=1.7e9,
+                began_at=1_700_000_000_000,
                 games=[7, 8],
                 slots=2,
                 why="Its owner has paused it.",
@@ -174,6 +175,7 @@ def test_what_a_bot_does_just_now(run: Any, live: Live, as_json: Any) -> None:
     assert "Its owner has paused it." in shown
     (row,) = as_json("bot", "now", "Alpha")
     assert (row["name"], row["state"], row["games"]) == ("Alpha", "paused", [7, 8])
+    assert (row["began_at"], row["since"]) == (1_700_000_000_000, 1_700_000_000)
     assert "is not signed in" in run("bot", "now", "Beta").stderr
     assert "Nobody" in run("bot", "now", "Nobody", fails=1).stderr
 

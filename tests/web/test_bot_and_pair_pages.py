@@ -12,6 +12,7 @@ from support.storage.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_protocol.api.figures import Ending
+from cgos_server.presentation import words
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.presentation.words import likelihood
@@ -230,10 +231,16 @@ async def test_a_sandbox_compares_nobody(rated: History) -> None:
     sandbox = WebSettings(venues={VENUE: VenueSettings(port=6809, rated=Rated(("bayes",)), counts=False)})
     async with client(rated, sandbox) as web:
         page = await get(web, PAIR)
+        bot = await get(web, "/bot/Fox")
+        assert words.IN_SANDBOX in bot.text
+        assert "Expected by the ratings" not in bot.text
+        assert not [row for row in bot.rows if len(row) == 6 and row[0] in NAMES and row[-1] != "–"]
+        assert "There is nothing to compare" in (await get(web, f"{CROSS}?bots=Fox,Bee")).text
+        assert "There is nothing to compare" in (await get(web, f"/venue/{VENUE}/odds")).text
         for path in (PAIR, f"/venue/{VENUE}", CROSS):
             assert "A sandbox: results here change no rating." in (await get(web, path)).text
     assert "Fox scored" in page.text
-    assert "Nobody is rated here." in page.text
+    assert words.IN_SANDBOX in page.text
     assert "expected" not in page.text
     assert "A sandbox" not in (await get_of(rated)).text
 

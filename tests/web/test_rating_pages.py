@@ -57,7 +57,10 @@ async def test_a_rating_stands_there_with_its_interval(web: httpx2.AsyncClient, 
         mark = "=" if row.anchor else "?" if row.provisional else ""
         beside = one_sided(row.mean, row.lower, row.upper) or beside_rating(row.mean, row.lower, row.upper)
         assert shown[row.version] == f"{row.mean:.0f}{mark}{beside}"
-    assert f"as of result {await rated.ledger.last_entry(VENUE)}" in page.text
+    last = await rated.ledger.last_entry(VENUE)
+    games = await rated.ledger.games_at(VENUE, last)
+    assert games < last
+    assert f"as of now, after {games} games (entry {last})" in page.text
     bars = [attributes for tag, attributes in page.tags if tag == "svg" and attributes.get("class") == "interval"]
     assert len(bars) == len(NAMES)
     assert [bar["aria-label"] for bar in bars] == [
@@ -102,12 +105,14 @@ async def test_views_are_another_address(web: httpx2.AsyncClient, rated: History
 
 async def test_past_standings(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, f"/venue/{VENUE}?as_of=30")
-    assert "as they were published after result 30" in page.text
+    games = await rated.ledger.games_at(VENUE, 30)
+    assert games < 30
+    assert f"as they were published after {games} games (entry 30)" in page.text
     assert not page.attribute("meta", "content", **{"http-equiv": "refresh"})
     shown = _numbers(page)
     for row in await rated.ratings.standings(VENUE, "bayes", 30):
         assert shown[row.version].startswith(f"{row.mean:.0f}")
-    assert (await get(web, f"/venue/{VENUE}?as_of=0")).text.count("Nobody was rated after result 0") == 1
+    assert (await get(web, f"/venue/{VENUE}?as_of=0")).text.count("Nobody was rated after 0 games (entry 0)") == 1
     await get(web, f"/venue/{VENUE}?as_of=999999", 404)
     await get(web, f"/venue/{VENUE}?as_of=x", 404)
 
@@ -151,7 +156,8 @@ async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History
     # By hand from the saved state.
     saved = await rated.refits.state(VENUE, "bayes")
     assert saved is not None
-    assert f"as of result {saved.seq}" in page.text
+    place = f"after {await rated.ledger.games_at(VENUE, saved.seq)} games (entry {saved.seq})"
+    assert place in page.text
     system = rating_system("bayes", 1800.0, {})
     state = system.load(saved.state)
     ant, fox = NAMES.index("Ant") + 1, NAMES.index("Fox") + 1
@@ -163,7 +169,7 @@ async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History
     pair = await get(web, f"{PAIR}?a=Fox&b=Ant")
     assert f"Fox with a probability of {likelihood(share, 1)} %" in pair.text
     assert f"Fox is expected to score {100 * system.predict(state, fox, ant).score:.1f} %" in pair.text
-    assert f"from the joint distribution of all strengths as of result {saved.seq}" in pair.text
+    assert f"from the joint distribution of all strengths {place}" in pair.text
     for query in ("a=Fox&b=Fox", "a=Fox&b=Nobody", "a=<script>&b=Ant"):
         assert "<script>" not in (await web.get(f"{PAIR}?{query}")).text
         await get(web, f"{PAIR}?{query}", 404)

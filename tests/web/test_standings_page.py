@@ -158,10 +158,11 @@ async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Pat
 async def test_as_of_a_day_is_as_of_its_last_entry(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, f"{STANDINGS}?on=2023-11-14")
     entry = await rated.ledger.entry_at(VENUE, T0 + 106 * 60_000 + 40_000 - 1)  # midnight
-    assert f"after result {entry}, at the end of 2023-11-14." in page.text
+    games = await rated.ledger.games_at(VENUE, entry)
+    assert f"after {games} games (entry {entry}), at the end of 2023-11-14." in page.text
     assert shown(page) == [row.version for row in await rated.ratings.standings(VENUE, "bayes", entry)]
     before = await get(web, f"{STANDINGS}?on=2020-01-01")
-    assert "Nobody was rated after result 0." in before.text
+    assert "Nobody was rated after 0 games (entry 0)." in before.text
 
 
 async def test_an_empty_form_asks_for_everything(web: httpx2.AsyncClient) -> None:

@@ -13,8 +13,8 @@ import msgspec
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.cli.common import Setup, configured, json_option, venue_option
-from cgos_server.cli.output import print_json, print_table, say, without
-from cgos_server.cli.reading import headline, known_strengths, now_ms, read
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.reading import headline, known_strengths, now_ms, page_settings, read
 from cgos_server.presentation import words
 from cgos_server.presentation.words import last_seen, moment
 from cgos_server.service import bot_figures
@@ -78,7 +78,7 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
         raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r}.")
     bot, ratings, figures = read(setup, ask)
     if as_json:
-        print_json({"bot": bot, "ratings": [_rating(row) for row in ratings], "figures": list(map(_told, figures))})
+        print_json({"bot": bot, "ratings": ratings, "figures": list(map(_told, figures))})
         return
     _describe(bot, ratings, figures)
 
@@ -99,6 +99,7 @@ async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -
     now = now_ms()
     opponents = (await history.records.opponents(row.venue, row.version))[:limit]
     means = await history.ratings.means(row.venue, row.system, [row.version, *(each.opponent for each in opponents)])
+    means = {} if row.venue in page_settings(setup).sandboxes else means
     known = await known_strengths(setup, history, row.venue)
     verdicts = await history.records.verdicts(row.venue, [row.version])
     since = now - _DAYS * _DAY_MS
@@ -115,17 +116,11 @@ async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -
     )
 
 
-def _rating(row: RankedRow) -> dict[str, Any]:
-    """Where a version stands, in the API's words."""
-    return without(row, "last_game", "last_game_at")
-
-
 def _told(each: Figures) -> dict[str, Any]:
     """The figures, opponents in the API's words."""
     from cgos_server.presentation.answers import opponent
 
     return msgspec.structs.asdict(each) | {
-        "rating": _rating(each.rating),
         "opponents": [opponent(*met) for met in each.opponents],
         "colors": {color: split._asdict() | {"score": split.score} for color, split in each.colors.items()},
         "spoilt": {reason: share._asdict() | {"rate": share.rate} for reason, share in each.spoilt.items()},

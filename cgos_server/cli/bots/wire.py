@@ -9,12 +9,14 @@ import asyncio
 
 import click
 
+from cgos_protocol.api.people import TranscriptLine
 from cgos_protocol.ids import BotId
 from cgos_server.assembly.reaching import transcripts_of
 from cgos_server.cli.common import Setup, configured, game_number, json_option
 from cgos_server.cli.output import print_json, print_list, say, shown, when
 from cgos_server.cli.reading import read
 from cgos_server.presentation import transcript_lines as wire
+from cgos_server.presentation.answers import published
 from cgos_server.presentation.words import moment
 from cgos_server.service.nodes.commands import LinesRequest
 
@@ -39,7 +41,7 @@ def transcript(setup: Setup, name: str, game: int | None, limit: int, as_json: b
     if missing:
         say(f"What these nodes wrote down is missing, as they do not answer: {', '.join(missing)}.")
     if as_json:
-        print_json(lines)
+        print_json(published(lines, list[TranscriptLine]))
         return
     if not lines:
         say("Nothing is kept of it.")

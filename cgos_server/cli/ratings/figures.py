@@ -21,11 +21,11 @@ from cgos_protocol.games.base import Ruleset
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, shown, without
-from cgos_server.cli.reading import headline, known_strengths, read
+from cgos_server.cli.reading import headline, known_strengths, page_settings, read
 from cgos_server.cli.tournaments.event_files import write
 from cgos_server.config.venues import venue_value
 from cgos_server.presentation import words
-from cgos_server.presentation.answers import pair_statistics, published
+from cgos_server.presentation.answers import after_games, pair_statistics, published
 from cgos_server.presentation.answers import record as as_record
 from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg, ink, shade
 from cgos_server.presentation.words import moment
@@ -41,12 +41,14 @@ class _Pair(NamedTuple):
     """Two versions of a venue.
 
     :ivar system: the headline, under which `ratings` are theirs
+    :ivar place: the place in the ledger as of which they are compared, in words
     """
 
     record: PairRecord
     system: str
     ratings: list[RankedRow | None]
     compared: Compared | None
+    place: str
     games: list[Game]
 
 
@@ -66,23 +68,29 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     if one == other:
         raise Conflict(Code.SAME_VERSION, f"{one} cannot be compared with itself. Name another version.")
 
+    sandbox = venue in page_settings(setup).sandboxes
+
     async def ask(history: History) -> _Pair:
         record = await history.records.pair(venue, one, other)
         system = headline(setup, venue, await history.ratings.rated_counts(venue))
         ranked = await history.ratings.ranked([one, other])
         of = {row.version: row for row in ranked if row.venue == venue and row.system == system}
         ratings = [of.get(one), of.get(other)]
+        rated = {} if sandbox else of
         compared = compare(
-            one, other, rated=of.get(one), its=of.get(other), known=await known_strengths(setup, history, venue)
+            one, other, rated=rated.get(one), its=rated.get(other), known=await known_strengths(setup, history, venue)
         )
         filters = GameFilter(venue=venue, bot=one, opponent=other, exact=True)
         games = await history.games.find(filters, limit) if limit else []
-        return _Pair(record=record, system=system, ratings=ratings, compared=compared, games=games)
+        place = "" if compared is None else await after_games(history, venue, compared.seq)
+        return _Pair(record=record, system=system, ratings=ratings, compared=compared, place=place, games=games)
 
     figures = read(setup, ask)
     if as_json:
-        statistics = msgspec.structs.asdict(pair_statistics(venue, figures.record, one, figures.compared))
-        ratings = [row and without(row, "half_width", "last_game", "last_game_at") for row in figures.ratings]
+        statistics = msgspec.structs.asdict(
+            pair_statistics(venue, figures.record, one, figures.compared, sandbox=sandbox)
+        )
+        ratings = [row and without(row, "half_width") for row in figures.ratings]
         print_json(statistics | {"ratings": ratings, "games": published(figures.games, list[Game])})
         return
     record = figures.record
@@ -98,7 +106,9 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
     click.echo(f"{record.draws} drawn, {record.without_result} without a result")
     if figures.compared is not None:
-        _describe(one, record, figures.compared)
+        _describe(one, record, figures.compared, figures.place)
+    else:
+        click.echo(words.IN_SANDBOX if sandbox else words.NOT_RATED)
     if figures.games:
         click.echo()
         print_table(
@@ -117,7 +127,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         )
 
 
-def _describe(one: str, record: PairRecord, compared: Compared) -> None:
+def _describe(one: str, record: PairRecord, compared: Compared, place: str) -> None:
     as_black = record.one_black if one == record.one else record.games - record.one_black
     expected = compared.chances.a_game(as_black, record.games - as_black) * record.rated
     if record.rated:
@@ -130,7 +140,7 @@ def _describe(one: str, record: PairRecord, compared: Compared) -> None:
     if compared.superiority is not None:
         click.echo(f"{one} is the stronger with a probability of {words.likelihood(compared.superiority, 1)} %")
     how = "jointly" if compared.jointly else "from the two ratings"
-    click.echo(f"by {compared.system}, {how}, as of result {compared.seq}")
+    click.echo(f"by {compared.system}, {how}, {place}")
 
 
 @click.command()

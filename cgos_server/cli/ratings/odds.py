@@ -11,6 +11,7 @@ from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import known_strengths, read
 from cgos_server.presentation import words
+from cgos_server.presentation.answers import after_games
 from cgos_server.presentation.strengths import Strengths
 from cgos_server.storage.reading.history import History
 
@@ -27,10 +28,11 @@ def odds(setup: Setup, venue: str | None, as_json: bool) -> None:
     """
     where = one_venue(setup, venue)
 
-    async def ask(history: History) -> Strengths | None:
-        return await known_strengths(setup, history, where)
+    async def ask(history: History) -> tuple[Strengths | None, str]:
+        known = await known_strengths(setup, history, where)
+        return known, "" if known is None else await after_games(history, where, known.seq)
 
-    known = read(setup, ask)
+    known, place = read(setup, ask)
     names = [] if known is None else [known.names[version] for version in known.table.versions]
     if as_json:
         print_json(
@@ -53,5 +55,5 @@ def odds(setup: Setup, venue: str | None, as_json: bool) -> None:
             (at, name, *(None if share is None else words.likelihood(share) for share in shares))
             for at, (name, shares) in enumerate(rows, 1)
         ],
-        title=f"{where}, {known.system}, as of result {known.seq}",
+        title=f"{where}, {known.system}, {place}",
     )

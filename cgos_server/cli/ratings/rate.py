@@ -27,12 +27,13 @@ from cgos_server.cli.ratings.compare import compare
 from cgos_server.cli.ratings.points import points
 from cgos_server.cli.ratings.results import results
 from cgos_server.cli.ratings.sprt import sprt
-from cgos_server.cli.reading import common_venue, read, system_of, venue_terms
+from cgos_server.cli.reading import common_venue, page_settings, read, system_of, venue_terms
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
 from cgos_server.core.rating.registry import ends, systems
 from cgos_server.core.venue import Venue
-from cgos_server.presentation.words import changed, count, likelihood, moment
+from cgos_server.presentation.answers import after_games
+from cgos_server.presentation.words import IN_SANDBOX, changed, count, likelihood, moment
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
@@ -139,11 +140,14 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
     """
     one_thread()
 
+    places: dict[str, str] = {}
+
     async def ask(history: History) -> dict[str, dict[str, Any]]:
         checks: dict[str, dict[str, Any]] = {}
         for each in await rated_venues(setup, history, venue):
             if await history.ledger.last_entry(each):
                 checks[each] = await _check(history, each, venue_terms(setup, each))
+                places[each] = await after_games(history, each, checks[each]["seq"])
         return checks
 
     checks = read(setup, ask)
@@ -168,10 +172,10 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
                     )
                     for row in anchors
                 ],
-                title=f"{each}, as of result {checked['seq']}",
+                title=f"{each}, {places[each]}",
             )
         else:
-            click.echo(f"{each}, as of result {checked['seq']}: there are not two anchors that could check each other.")
+            click.echo(f"{each}, {places[each]}: there are not two anchors that could check each other.")
         for sentence in alarms:
             click.echo(sentence)
         if not alarms:
@@ -194,8 +198,10 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
     """
     one_thread()
 
-    async def ask(history: History) -> tuple[str, str, int, list[Any], Odds]:
+    async def ask(history: History) -> tuple[str, str, int, str, list[Any], Odds]:
         where = await common_venue(setup, history, venue=venue, one=one, other=other)
+        if where in page_settings(setup).sandboxes:
+            raise Conflict(Code.NOT_RATED, IN_SANDBOX)
         terms = venue_terms(setup, where)
         name = system or terms.rating
         rated = {row.version for row in await history.ratings.standings(where)}
@@ -209,14 +215,15 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
             run = await caught_up(history, where, system_of(terms, name), progress)
         ratings = run.system.standings(run.state)
         both = [ratings[ids[one]], ratings[ids[other]]]
-        return where, name, run.seq, both, odds(run.system, run.state, ids[one], ids[other])
+        place = await after_games(history, where, run.seq)
+        return where, name, run.seq, place, both, odds(run.system, run.state, ids[one], ids[other])
 
-    where, name, seq, ratings, outlook = read(setup, ask)
+    where, name, seq, place, ratings, outlook = read(setup, ask)
     if as_json:
         who = {"venue": where, "system": name, "seq": seq, "one": one, "other": other}
         print_json(who | msgspec.structs.asdict(outlook))
         return
-    click.echo(f"{where}, {name}, as of result {seq}")
+    click.echo(f"{where}, {name}, {place}")
     for label, rating in zip((one, other), ratings, strict=True):
         click.echo(f"{label}: {written(rating.mean, *ends(name, rating), provisional=rating.provisional)}")
     if outlook.superiority is not None:

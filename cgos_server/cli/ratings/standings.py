@@ -5,6 +5,7 @@ Must not know: the live server, how ratings are computed.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import click
@@ -18,8 +19,9 @@ from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, page_settings, read, system_of, venue_terms, venues_asked
 from cgos_server.core.rating.registry import systems
 from cgos_server.presentation import ranks, words
+from cgos_server.presentation.answers import after_games
 from cgos_server.presentation.words import moment
-from cgos_server.service.ratings.listed import Listing, listing
+from cgos_server.service.ratings.listed import Listing, listing, with_last_games
 from cgos_server.storage.reading.answers import ChangeRow, StandingRow
 from cgos_server.storage.reading.history import History
 
@@ -37,12 +39,12 @@ _SURENESS: Final = ("95 %", "best", "first three")
 class _Table(NamedTuple):
     """One venue's standings.
 
-    :ivar seq: the entry of the ledger that they are as of
+    :ivar place: the place in the ledger that they are as of, in words
     :ivar listed: as they were published
     :ivar ranks: how sure they are, where their system says that
     """
 
-    seq: int
+    place: str
     rows: list[StandingRow]
     listed: Listing
     ranks: RankSummary | None
@@ -52,6 +54,9 @@ class _Table(NamedTuple):
 @venue_option
 @_system_option
 @click.option("--as-of", type=click.IntRange(0, 2**63 - 1), metavar="N", help="After entry N of the venue's ledger.")
+@click.option(
+    "--on", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="At the end of this day (UTC); instead of --as-of."
+)
 @click.option(
     "--as",
     "answer",
@@ -64,7 +69,14 @@ class _Table(NamedTuple):
 @json_option
 @configured
 def standings(
-    setup: Setup, venue: str | None, system: str | None, as_of: int | None, answer: str, everybody: bool, as_json: bool
+    setup: Setup,
+    venue: str | None,
+    system: str | None,
+    as_of: int | None,
+    on: datetime | None,
+    answer: str,
+    everybody: bool,
+    as_json: bool,
 ) -> None:
     """Who stands where, venue by venue.
 
@@ -75,21 +87,28 @@ def standings(
     Beside the rank stand its own 95 % interval and the probabilities to be the best and among the first three, of those
     that are shown without --all.
     """
+    if as_of is not None and on is not None:
+        raise click.UsageError("Give --as-of or --on, not both.")
     if as_of is not None:
         venue = one_venue(setup, venue)
 
     async def ask(history: History) -> dict[str, _Table]:
         tables: dict[str, _Table] = {}
         for name in await venues_asked(history, venue):
+            entry = as_of
+            if on is not None:
+                end = on.replace(tzinfo=UTC) + timedelta(days=1)
+                entry = await history.ledger.entry_at(name, round(end.timestamp() * 1000) - 1)
             if answer == "recomputed":
-                table = await _recomputed(setup, history, venue=name, system=system, as_of=as_of)
+                table = await _recomputed(setup, history, venue=name, system=system, as_of=entry)
             else:
                 last = await history.ledger.last_entry(name)
-                rows = await history.ratings.standings(name, system, as_of)
+                rows = await history.ratings.standings(name, system, entry)
                 chosen = system or headline(setup, name, {row.system for row in rows})
                 listed = listing([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
-                sure = await history.ranks.summary(name, chosen, as_of)
-                table = _Table(last if as_of is None else as_of, rows=listed.rows, listed=listed, ranks=sure)
+                sure = await history.ranks.summary(name, chosen, entry)
+                place = await after_games(history, name, last if entry is None else entry)
+                table = _Table(place, rows=listed.rows, listed=listed, ranks=sure)
             tables[name] = table._replace(rows=[row for row in table.rows if everybody or table.listed.lists(row)])
         return tables
 
@@ -170,14 +189,16 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
     names = await history.bots.version_names()
     published = await history.ratings.standings(venue, name, as_of)
     listed = listing(published, page_settings(setup).rated(venue).system)
-    return _Table(recomputed.seq, rows=recomputed.standings(names), listed=listed, ranks=recomputed.summary(names))
+    rows = with_last_games(recomputed.standings(names), published)
+    place = await after_games(history, venue, recomputed.seq)
+    return _Table(place, rows=rows, listed=listed, ranks=recomputed.summary(names))
 
 
 def _title(venue: str, table: _Table, answer: str) -> str:
     if not table.rows:
         return venue
     how = "" if answer == "published" else ", recomputed with every game as it counts now"
-    return f"{venue}, {table.rows[0].system}, as of result {table.seq}{how}"
+    return f"{venue}, {table.rows[0].system}, {table.place}{how}"
 
 
 def _as_json(row: StandingRow | ChangeRow) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import structlog
 
 from cgos_protocol.api.questions import AskedQuestion
 from cgos_protocol.errors import Code, Forbidden, Invalid, NotFound, Refused, StoreError
+from cgos_protocol.options import LATEST_MS
 from cgos_protocol.question_news import ExpectedCost, QuestionTaken, QuestionWish, StopWish
 from cgos_protocol.session import PlayerSession
 from cgos_server.core.questions.answer import tallied
@@ -119,6 +120,8 @@ def _command(player: Player, wish: QuestionWish) -> Command[AskedQuestion]:
     """The same as somebody types. Raises Refused (``question``) where something is missing, or too much."""
     fields: dict[str, Any] = {"version": player.name, "ends_at": wish.ends_at_ms}
     fields |= _said(wish, ("venue", "most_games", "rated", "priority", "dry"))
+    seconds = "ends_at is a Unix time in seconds, such as 1767225600 for 2026-01-01."
+    _require(wish.ends_at_ms is None or wish.ends_at_ms <= LATEST_MS, seconds)
     against = wish.against
     if wish.kind == "gauntlet":
         _require(bool(against), "A gauntlet needs opponents. Name them in against.")

@@ -292,6 +292,7 @@ class LiveControl:
             venue=venue.venue.name,
             state=status.state,
             since=since / 1000,
+            began_at=since,
             games=list(player.games),
             slots=player.capacity.slots,
             why=status.why,
@@ -325,6 +326,7 @@ class LiveControl:
                 paused=player.has(Hold.PAUSED),
                 connection=player.session.id,
                 since=player.signed_in_at / 1000,
+                signed_in_at=player.signed_in_at,
             )
             for player in venue.roster.here()
             if player.session is not None

@@ -10,6 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from cgos_protocol.api import people as api
+from cgos_protocol.api.messages import Moment
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import VersionId
 from cgos_server.service.commands.context import CommandContext
@@ -49,7 +50,7 @@ Why = Annotated[str, why_field()]
 def time_field(help_text: str, caption: str) -> Field:
     """When something of an event happens."""
     return Field(
-        body=Annotated[int, Meta(ge=0, le=253_402_300_799_000, description="Unix time in milliseconds.")] | None,
+        body=Moment | None,
         label=caption,
         caption=caption,
         hint="2026-01-31T18:00 (UTC), or now+2h.",

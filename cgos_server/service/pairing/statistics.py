@@ -85,7 +85,8 @@ class PairingStats(msgspec.Struct, frozen=True, kw_only=True):
     :ivar games: that began in the span; `arranged` of them by an operator, `in_events` by an event, `for_questions` by
         a question, `opened` of them with an opening
     :ivar rounds: pairing passes that began these games
-    :ivar looked_at: the latest passes, of which `methods`, `waits` and `sat_out` tell
+    :ivar latest_rounds: the number of latest passes that `methods`, `waits` and `sat_out` cover
+    :ivar looked_at: the same under its earlier name
     :ivar methods: matchmaker -> passes
     :ivar gaps: differences of the ratings as they were shown, Elo
     :ivar waits: seconds that those had waited who were paired
@@ -108,6 +109,7 @@ class PairingStats(msgspec.Struct, frozen=True, kw_only=True):
     for_questions: int
     opened: int
     rounds: int
+    latest_rounds: int
     looked_at: int
     methods: dict[str, int]
     gaps: Spread
@@ -278,6 +280,7 @@ class Tally:
             for_questions=self._for_questions,
             opened=self._opened,
             rounds=len(self._of_round),
+            latest_rounds=self._looked_at,
             looked_at=self._looked_at,
             methods=dict(self._methods.most_common()),
             gaps=spread(self._gaps, _GAPS),

@@ -5,8 +5,8 @@ The same on pages, in the API and in commands. Must not know: how standings are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from cgos_server.core.rating.base import RatingSystem
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
+
+StandingT = TypeVar("StandingT", bound=Standing)
 
 RETIRED_DAYS: Final = 30
 """Without a game for so many days before its venue's latest one a version is retired: our choice."""
@@ -71,3 +73,11 @@ async def best(history: History, venue: str, system: str, limit: int) -> list[St
 def _retired(row: StandingRow, latest: int) -> bool:
     """:param latest: when the venue's latest game was, Unix milliseconds"""
     return row.last_game_at is not None and row.last_game_at < latest - RETIRED_MS
+
+
+def with_last_games(rows: Iterable[StandingT], published: Iterable[Standing]) -> list[StandingT]:
+    """Add the last games that the published standings have: to compute ratings again does not change them."""
+    last = {row.version: (row.last_game, row.last_game_at) for row in published}
+    nothing = (None, None)
+    games = ((row, last.get(row.version, nothing)) for row in rows)
+    return [msgspec.structs.replace(row, last_game=game, last_game_at=at) for row, (game, at) in games]

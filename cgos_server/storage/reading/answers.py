@@ -55,7 +55,7 @@ class StandingRow(Standing, frozen=True, kw_only=True):
 
 
 class RankedRow(StandingRow, frozen=True, kw_only=True):
-    """The same in one venue of several, without the last game, which standings tell."""
+    """The same in one venue of several."""
 
     venue: str
 

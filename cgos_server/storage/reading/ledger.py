@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     and_,
     bindparam,
+    case,
     exists,
     func,
     literal,
@@ -104,6 +105,14 @@ _ENTRIES: Final = (
 )
 # By the partial index of what is said of versions, and not by the key, which would go through all games.
 _link_columns = [_ledger.c[name] for name in ("seq", "kind", "at", "sd", "surely")]
+_up_to = (_ledger.c.venue_id + 0 == VENUE, _ledger.c.seq <= bindparam("last"))
+_ABOUT_VERSIONS: Final = select(func.count().label("entries")).where(_ledger.c.version_id.is_not(None), *_up_to)
+_counts, _counted = _ledger.c.score2.is_not(None), _ledger.c.was2.is_not(None)
+_starts_to_count = case((and_(_counts, or_(_counted, _ledger.c.repeat == 0)), 1))
+_CORRECTED: Final = select(
+    # Of these entries, less the games that count by them, more those that counted before.
+    (func.count() - func.count(_starts_to_count) + func.count(case((_counted, 1)))).label("less")
+).where(_is_correction, *_up_to)
 _LINKS: Final = (
     select(*_link_columns, _ledger.c.version_id, _ledger.c.other_id)
     .where(_ledger.c.version_id.is_not(None), _ledger.c.other_id.is_not(None), _ledger.c.venue_id + 0 == VENUE)
@@ -249,6 +258,15 @@ class Ledger(Subject):
         """The number of a venue's last entry, 0 for none."""
         async with self._source.snapshot() as read:
             return await last_entry(read, await venue_id(read, venue))
+
+    async def games_at(self, venue: VenueKey, entry: int) -> int:
+        """Count the games that count after an entry: by the entries that are no games, which are few."""
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            entry = min(entry, await last_entry(read, at))
+            (about,) = await read(_ABOUT_VERSIONS, venue=at, last=entry)
+            (corrected,) = await read(_CORRECTED, venue=at, last=entry)
+        return entry - int(about["entries"]) - int(corrected["less"])
 
     async def entry_at(self, venue: VenueKey, at_ms: int) -> int:
         """The number of a venue's last entry at or before a time (Unix ms), 0 for none, by bisection: entries are taken

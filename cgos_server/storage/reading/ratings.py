@@ -60,13 +60,18 @@ def _standings(*conditions: ColumnElement[bool]) -> Select[Any]:
         .limit(SOME)
         .subquery("first")
     )
+    rated, statement = _with_last_games(first)
+    return statement.order_by(rated.c.mean.desc(), bytewise(rated.c.version))
+
+
+def _with_last_games(first: Subquery) -> tuple[Subquery, Select[Any]]:
+    """These ratings with the last game of each version and what is said of its rank: to order by, and to read."""
     last_game = greater(_latest(_games.c.black_id, first), _latest(_games.c.white_id, first))
     rated = select(first, last_game.label("last_game"), rank_point(first).label("rank_point")).subquery("rated")
-    return (
+    return rated, (
         select(rated, func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at"), *RANKED)
         .join_from(rated, _games, _games.c.id == rated.c.last_game, isouter=True)
         .outerjoin(tables.rank_points, same_point(rated))
-        .order_by(rated.c.mean.desc(), bytewise(rated.c.version))
     )
 
 
@@ -116,14 +121,9 @@ def _with_names(ratings: Select[Any]) -> Select[Any]:
 
 
 def _said_of_ranks(ratings: Select[Any]) -> Select[Any]:
-    """These ratings with what is said of their ranks, by venue, system and rank."""
-    rated = ratings.subquery("rated")
-    known = select(rated, rank_point(rated).label("rank_point")).subquery("known")
-    return (
-        select(known, *RANKED)
-        .join_from(known, tables.rank_points, same_point(known), isouter=True)
-        .order_by(known.c.venue_id, known.c.system, known.c.mean.desc())
-    )
+    """These ratings with last games and what is said of their ranks, by venue, system and rank."""
+    known, statement = _with_last_games(ratings.subquery("first"))
+    return statement.order_by(known.c.venue_id, known.c.system, known.c.mean.desc())
 
 
 # Built once: to build them takes longer than most answers.
@@ -206,7 +206,7 @@ class Ratings(Subject):
         """Where these versions stand in all venues under all rating systems; by venue, system and rank."""
         names = list(dict.fromkeys(versions))
         rows = await self._source.rows(_RANKED if len(names) <= _FEW else _ALL_RANKED, versions=names)
-        return [_standing(RankedRow, row, rank=row["rank"], last_game=None, last_game_at=None) for row in rows]
+        return [_standing(RankedRow, row, rank=row["rank"], last_game=row["last_game"] or None) for row in rows]
 
     async def means(self, venue: VenueKey, system: str, versions: Collection[str]) -> dict[str, float]:
         """The published means of these versions, by wire name; those that are not rated there are left out."""

@@ -25,7 +25,7 @@ from cgos_protocol.api.route import (
     Operation,
     Param,
 )
-from cgos_protocol.options import Choice, Flag, Number, Option, Several, Text
+from cgos_protocol.options import LATEST_MS, Choice, Flag, Number, Option, Several, Text, UnixTime
 
 VERSION: Final = "1.0.0"
 
@@ -267,6 +267,8 @@ def _schema(option: Option) -> dict[str, Any]:
         case Number(least, most):
             large = {"format": "int64"} if most == LARGEST else {}
             return {"type": "integer", "minimum": least, "maximum": most} | large
+        case UnixTime():
+            return {"type": "integer", "minimum": 0, "maximum": LATEST_MS, "format": "int64"}
         case Several(each, most):
             return {"type": "array", "items": _schema(each), "minItems": 1, "maxItems": most}
         case Text(least, most, pattern=pattern):

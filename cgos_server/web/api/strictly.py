@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from cgos_protocol.api.route import Operation, Param
 from cgos_protocol.errors import Code
-from cgos_protocol.options import Choice, Flag, Number, Option, Several, Text
+from cgos_protocol.options import Choice, Flag, Number, Option, Several, Text, UnixTime
 from cgos_server.web.around.problems import HttpRefused, Wrong
 
 MOST_BODY: Final = 65_536
@@ -66,15 +66,21 @@ def _meant(option: Option, text: str) -> tuple[Any, str]:
         case Flag():
             return {"true": True, "false": False}.get(text), "`true` or `false`"
         case Number(least, most):
-            if not text.isascii() or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
-                return None, "a whole number, written with digits alone"
-            return int(text), f"a number from {least} to {most}"
+            whole = _whole_number(text)
+            possible = f"a number from {least} to {most}"
+            return whole, "a whole number, written with digits alone" if whole is None else possible
+        case UnixTime():
+            return _whole_number(text), option.possible
         case Several(each, most):
             names = text.split(",")
             return names, f"{most} names at most" if len(names) > most else _length(each)
         case Text():
             return text, _length(option)
     raise TypeError(f"{option} cannot be read from text")
+
+
+def _whole_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
 def _length(option: Text) -> str:

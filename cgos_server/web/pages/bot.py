@@ -158,6 +158,7 @@ async def _figures(site: Site, request: Request, row: RankedRow, versions: list[
     opponents = await history.records.opponents(row.venue, row.version)
     some = opponents if request.query_params.get("opponents") == "all" else opponents[:OPPONENTS]
     means = await history.ratings.means(row.venue, row.system, [row.version, *(each.opponent for each in some)])
+    means = {} if row.venue in site.settings.sandboxes else means
     known = await site.strengths.venue(row.venue)
     verdicts = await history.records.verdicts(row.venue, [row.version])
     return Figures(

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cgos_server.presentation.answers import after_games
 from cgos_server.service.ratings.expectation import Jointly, chances
 from cgos_server.service.ratings.listed import best
 from cgos_server.storage.reading.game_answers import PairRecord
@@ -28,9 +29,10 @@ async def show(site: Site, request: Request) -> Response:
     name = request.path_params["name"]
     await venue_of(site, name)
     top = min(number(request.query_params.get("top")) or TOPS[1], MOST)
-    named = request.query_params.get("bots", "").replace(",", " ").split()
+    sandbox = name in site.settings.sandboxes
+    named = [] if sandbox else request.query_params.get("bots", "").replace(",", " ").split()
     history = site.history
-    system = next(iter(await Systems(site).rated(name)), "")
+    system = "" if sandbox else next(iter(await Systems(site).rated(name)), "")
     if named:
         means = await history.ratings.means(name, system, named) if system else {}
         unknown = [each for each in dict.fromkeys(named) if each not in means]
@@ -54,7 +56,7 @@ async def show(site: Site, request: Request) -> Response:
         top=None if named else top,
         named=", ".join(named),
         games=sum(record.rated for record in records),
-        last=await history.ledger.last_entry(name),
+        place=await after_games(history, name, await history.ledger.last_entry(name)),
         rows=heat_rows(names, cells, f"{venue_path(name)}/pair", {each: bot_path(each) for each in names}),
     )
 

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from cgos_server.presentation.answers import after_games
 from cgos_server.service.ratings.expectation import compare
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, refused_as_404, venue_of, with_query
@@ -35,12 +36,10 @@ async def pair(site: Site, request: Request) -> Response:
     ratings = {
         row.version: row
         for row in await history.ratings.ranked([one, other])
-        if row.venue == name and row.system in systems[:1]
+        if row.venue == name and row.system in systems[:1] and name not in site.settings.sandboxes
     }
     known = await site.strengths.venue(name)
-    compared = None
-    if name not in site.settings.sandboxes:  # all have the rating there that they began with
-        compared = compare(one, other, rated=ratings.get(one), its=ratings.get(other), known=known)
+    compared = compare(one, other, rated=ratings.get(one), its=ratings.get(other), known=known)
     a_game = None if compared is None else compared.chances.a_game(record.one_black, record.games - record.one_black)
     return site.render(
         "pair.html",
@@ -53,6 +52,7 @@ async def pair(site: Site, request: Request) -> Response:
         expected=None if a_game is None else a_game * record.rated,
         ratings=[ratings.get(one), ratings.get(other)],
         compared=compared,
+        place="" if compared is None else await after_games(history, name, compared.seq),
         games=games,
         first=before(request) is None,
         older=None if older is None else with_query(request, before=older),
@@ -68,7 +68,8 @@ async def odds(site: Site, request: Request) -> Response:
     if one is not None and other is not None:
         return RedirectResponse(f"{venue_path(name)}/pair?{urlencode({'a': one, 'b': other})}")
     known = await site.strengths.venue(name)
-    return site.render("odds.html", here=name, name=name, known=known)
+    place = "" if known is None else await after_games(site.history, name, known.seq)
+    return site.render("odds.html", here=name, name=name, known=known, place=place)
 
 
 PAGES: Final[Pages] = {

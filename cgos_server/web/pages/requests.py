@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -150,8 +149,8 @@ def date(text: str | None) -> int | None:
     if text is None or not text.strip():
         return None
     try:
-        return int(datetime.strptime(text.strip()[:10], "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
-    except (ValueError, OverflowError) as error:
+        return words.day_start(text.strip()[:10])
+    except ValueError as error:
         raise HTTPException(404, "Where this address should have a date, such as 2026-01-31, it has not.") from error
 
 

@@ -18,6 +18,7 @@ from cgos_protocol.api.messages import Standing
 from cgos_protocol.errors import Code
 from cgos_server.core.rating.registry import sure
 from cgos_server.presentation import ranks
+from cgos_server.presentation.answers import after_games
 from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Listing, listing
 from cgos_server.storage.reading.answers import StandingRow
@@ -125,6 +126,7 @@ async def show(site: Site, request: Request) -> Response:
     pages = max(1, -(-len(matching) // ROWS))
     page = min(query.page, pages)
     now = as_of is None
+    last = await history.ledger.last_entry(name)
     running = await site.visible_rows(await history.games.running(name)) if now else []
     recent = await history.games.find(GameFilter(venue=name, running=False), _RECENT) if now else []
     return site.render(
@@ -164,7 +166,8 @@ async def show(site: Site, request: Request) -> Response:
         plain=with_query(request, q=None, settled=None, show="all", page=None),
         as_of=as_of,
         on=request.query_params.get("on", ""),
-        last=await history.ledger.last_entry(name),
+        last=last,
+        place=await after_games(history, name, last if as_of is None else as_of),
         running=running[:_RUNNING],
         more_running=len(running) > _RUNNING,
         games=recent,
@@ -187,7 +190,7 @@ async def _as_of(site: Site, request: Request, venue: str) -> int | None:
 
 
 async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[StandingRow]:
-    with refused_as_404("There were not so many results here yet.", Code.NO_ENTRY):
+    with refused_as_404("The ledger of this venue has fewer entries.", Code.NO_ENTRY):
         return await site.history.ratings.standings(venue, system, as_of)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from cgos_protocol.api.messages import Answer, Count, Id, Moment, Share, WireName
+from cgos_protocol.api.messages import DEPRECATED, Answer, Count, Id, Moment, Share, WireName
 
 
 class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,7 +62,8 @@ class PairingFigures(Answer, frozen=True, kw_only=True):
     until: Moment
     games: Count
     rounds: Annotated[Count, Meta(description="Rounds that began these games.")]
-    looked_at: Annotated[Count, Meta(description="The latest rounds, of which `waits` and `sat_out` tell.")]
+    latest_rounds: Annotated[Count, Meta(description="The number of latest rounds that `waits` and `sat_out` cover.")]
+    looked_at: Annotated[Count, Meta(description="Read `latest_rounds` instead.", extra_json_schema=DEPRECATED)]
     gaps: Annotated[Spread, Meta(description="Differences of ratings as they were shown, Elo.")]
     waits: Annotated[Spread, Meta(description="Seconds that those had waited who were paired.")]
     expected: Annotated[Spread, Meta(description="Expected score of the better one.")]

@@ -8,7 +8,7 @@ what it does not know. Names are wire names, venues go by name. Times are Unix m
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -18,6 +18,8 @@ from cgos_protocol.names import NAME_PATTERN
 from cgos_protocol.v2.messages import RulesInfo, TimeInfo
 
 Moment = Annotated[int, Meta(description="Unix time in milliseconds.")]
+DEPRECATED: Final = {"deprecated": True}
+"""What the schema says of a field that another one replaces; it goes in the release after the next."""
 Share = Annotated[float, Meta(ge=0, le=1, description="From 0 to 1.")]
 WireName = Annotated[str, Meta(extra_json_schema={"pattern": NAME_PATTERN})]
 """Of a person, a bot, a version or a venue. The pattern is for programs that are made from the description: nothing is
@@ -470,7 +472,8 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     What may be expected of a game now: jointly where a rating system of the venue knows strengths jointly (the headline
     first) and both have played by its state of entry `seq`; else by the two published means of the headline system.
     That is with the draws and the first move that it has learned, or by Elo's curve, colors alike, where it learns
-    none. All null where one of them is not rated. Opponents, crosstables and pages are measured by the same rule.
+    none. All null where one of them is not rated, and in a sandbox; `not_compared` says which. Opponents, crosstables
+    and pages are measured by the same rule.
     """
 
     venue: WireName
@@ -489,6 +492,7 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     half_width: HalfWidth
     system: Annotated[str | None, Meta(description="The rating system that says so.")]
     seq: Annotated[int | None, Meta(description="The last entry that it has counted.")]
+    not_compared: Annotated[str | None, Meta(description="Why nothing is expected; null where something is.")] = None
 
 
 class Opponent(Answer, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from cgos_protocol.api.messages import Answer, Count, GameNumber, Id, Moment, WireName
+from cgos_protocol.api.messages import DEPRECATED, Answer, Count, GameNumber, Id, Moment, WireName
 from cgos_protocol.ids import GameId
 from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, NAME_PATTERN, PASSWORD_MAX, PASSWORD_MIN
 
@@ -152,7 +152,10 @@ class VersionNow(Answer, frozen=True, kw_only=True):
     version: WireName
     venue: Annotated[WireName | None, Meta(description="null: it is signed in nowhere.")]
     state: str
-    since: Annotated[float | None, Meta(description="When that began, Unix time in seconds; null: not known.")]
+    began_at: Annotated[Moment | None, Meta(description="When that began; null: not known.")]
+    since: Annotated[
+        float | None, Meta(description="Unix time in seconds: read `began_at` instead.", extra_json_schema=DEPRECATED)
+    ]
     games: Annotated[list[GameNumber], Meta(description="Those that it plays.")]
     why: Annotated[str, Meta(description="Why it is not paired just now, or what it waits for; a sentence.")]
     paired: Annotated[bool, Meta(description="False: something besides an opponent keeps it from a new game.")]
@@ -283,7 +286,10 @@ class TranscriptLine(Answer, frozen=True, kw_only=True):
     the one that it is about, 0 where none is known.
     """
 
-    at: Annotated[int, Meta(description="When it was received or written: Unix time in microseconds.")]
+    said_at: Annotated[Moment, Meta(description="When it was received or written: Unix time in milliseconds.")]
+    at: Annotated[
+        int, Meta(description="Unix time in microseconds: read `said_at` instead.", extra_json_schema=DEPRECATED)
+    ]
     name: WireName
     connection: int
     way: str
@@ -413,7 +419,10 @@ class BotNow(Answer, frozen=True, kw_only=True):
     suspended: str
     paused: bool
     connection: int
-    since: Annotated[float, Meta(description="When it signed in, Unix time in seconds.")]
+    since: Annotated[
+        float, Meta(description="Unix time in seconds: read `signed_in_at` instead.", extra_json_schema=DEPRECATED)
+    ]
+    signed_in_at: Annotated[Moment | None, Meta(description="null: the server that plays is older.")] = None
 
 
 class GameNow(Answer, frozen=True, kw_only=True):

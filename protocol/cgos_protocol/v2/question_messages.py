@@ -27,7 +27,8 @@ class Ask(_Message, frozen=True, tag="ask", kw_only=True):
     `test`: is it stronger than the one in `against`, by a sequential test between `lower` and `upper` (Elo of `scale`)?
     `gauntlet`: where does it stand among those in `against`, to `within` so many Elo? `challenge`: `most_games` games
     against the one in `against`, or without one against whoever accepts. What is not said is as the server's commands
-    have it. With `dry` nothing is asked: the answer says what it is expected to cost. `ends_at` is Unix time.
+    have it. With `dry` nothing is asked: the answer says what it is expected to cost. `ends_at` is a Unix time in
+    seconds.
     """
 
     kind: QuestionKind
@@ -41,7 +42,7 @@ class Ask(_Message, frozen=True, tag="ask", kw_only=True):
     beta: Rate | None = None
     within: Annotated[float, Meta(gt=0, le=1_000)] | None = None
     rated: bool = False
-    ends_at: Annotated[float, Meta(ge=0, le=1e12)] | None = None
+    ends_at: Annotated[float, Meta(ge=0, le=1e18)] | None = None
     priority: Annotated[int, Meta(ge=-100, le=100)] = 0
     dry: bool = False
     ref: Text = ""

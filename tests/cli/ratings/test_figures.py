@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 
 from cgos_server.cli.main import main
 from cgos_server.cli.ratings import figures
+from cgos_server.presentation import words
 from cgos_server.presentation.pictures.crosstable_picture import shade
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
@@ -222,6 +224,25 @@ def test_odds_among_the_best(past: Run, json_of: Callable[..., Any]) -> None:
     pair = json_of("pair", VENUE, best, second)
     assert abs(pair["superiority"] - table["superior"][0][1]) < 1e-9
     lines = past("odds", VENUE).stdout.splitlines()
-    assert lines[0] == f"{VENUE}, bayes, as of result {table['seq']}"
+    assert re.fullmatch(rf"{VENUE}, bayes, after \d+ games \(entry {table['seq']}\)", lines[0])
     assert lines[2].split()[:4] == ["1", best, "-", f"{100 * table['superior'][0][1]:.0f}"]
     assert json_of("odds", "13x13")["versions"] == []
+
+
+def test_a_sandbox_compares_nobody_and_says_why(past: Run, json_of: Callable[..., Any], tmp_path: Path) -> None:
+    config = tmp_path / "cgos.toml"
+    terms = 'port = 0\nsize = 9\ntime = { system = "absolute", main = "1m" }'
+    config.write_text(f'[[venue]]\nname = "{VENUE}"\n{terms}\nrated = false\n')
+    sandbox = ("--config", str(config))
+    one, other = json_of("standings", "--venue", VENUE)[VENUE][:2]
+    words_ = ("pair", VENUE, one["version"], other["version"])
+    assert json_of(*words_)["superiority"] is not None
+    pair = json_of(*words_, *sandbox)
+    assert (pair["superiority"], pair["difference"], pair["not_compared"]) == (None, None, words.IN_SANDBOX)
+    text = past(*words_, *sandbox).stdout
+    assert words.IN_SANDBOX in text
+    assert "expected" not in text
+    (shown,) = json_of("bot", "show", one["version"], *sandbox)["figures"]
+    assert {met["expected"] for met in shown["opponents"]} == {None}
+    assert past("odds", VENUE, *sandbox).stdout == ""
+    assert words.IN_SANDBOX in past("rate", "odds", one["version"], other["version"], *sandbox, fails=1).stderr

@@ -138,6 +138,10 @@ async def test_what_a_bot_asks_is_the_command_that_a_person_gives(said: dict[str
         ({"kind": "test", "against": ("bert", "carl")}, "A test has one opponent. Name it alone in against."),
         ({"kind": "gauntlet"}, "A gauntlet needs opponents. Name them in against."),
         ({"kind": "challenge"}, "A challenge needs the number of its games. Say it in most_games."),
+        (
+            {"kind": "challenge", "most_games": 2, "ends_at_ms": 1000 * 1_790_000_000_000},
+            "ends_at is a Unix time in seconds, such as 1767225600 for 2026-01-01.",
+        ),
     ],
 )
 async def test_what_is_missing_is_said(said: dict[str, Any], sentence: str) -> None:

@@ -211,6 +211,7 @@ async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: H
         venue="9x9",
         state="idle",
         since=now,
+        began_at=house.time.wall_ms(),
         games=[],
         slots=1,
         why="It is the only bot here.",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import operator
+from pathlib import Path
 
 import msgspec
 import pytest
+from support.storage.rated_past import VENUE
 from support.storage.storage_sample import games, people, put, refits
 
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.errors import Refused
 from cgos_protocol.ids import VersionId
+from cgos_server.core.rating.base import Kind
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.answers import (
     CorrectionRow,
@@ -100,6 +103,21 @@ async def test_the_ledger_with_links_and_corrections(history: History) -> None:
             surely=True,
         ),
     ]
+
+
+async def test_how_many_games_count_after_each_entry(rated_past: Path) -> None:
+    games, counts, kinds = 0, [0], set()
+    async with History(rated_past / "cgos.sqlite") as history:
+        last = await history.ledger.last_entry(VENUE)
+        for entry in await history.ledger.entries(VENUE, after=0, limit=last):
+            kinds.add(entry.kind)
+            if entry.kind is Kind.CORRECTION:
+                only_for_repeats = entry.repeat and entry.was2 is None
+                games += (entry.score2 is not None and not only_for_repeats) - (entry.was2 is not None)
+            counts.append(games := games + (entry.kind is Kind.GAME))
+        assert [await history.ledger.games_at(VENUE, entry) for entry in range(last + 1)] == counts
+        assert await history.ledger.games_at(VENUE, 10 * last) == games
+    assert {Kind.ENTER, Kind.GAME, Kind.CORRECTION} <= kinds
 
 
 async def test_corrections_of_a_game(rated: Location) -> None:

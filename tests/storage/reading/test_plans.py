@@ -57,6 +57,7 @@ ALLOWED: Mapping[str, str] = {
     "personal.everything": "looks for names in the texts of logs, in portions",
     "server.counts": "counts everything, in one index alone",
     "ledger.amended": "all corrections there are, by their partial index",
+    "ledger.games_at": "all that is said of versions and all corrections, by their partial indexes",
     "ledger.links": "all that is said of versions besides their games, by its partial index",
     "pairings.meetings": "counts all games of a venue at a start, in one index alone",
     "pairings.halves": "all games of a venue that began with an opening, at a start, by their partial index",
@@ -134,6 +135,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
         lambda h: h.changes.band("9x9", "Bot3", "bayes"),
         lambda h: h.changes.band("9x9", "Bot3", "bayes", 20),
     ],
+    "ledger.games_at": [lambda h: h.ledger.games_at("9x9", 7)],
     "ledger.entry_at": [lambda h: h.ledger.entry_at("9x9", 2_000)],
     "ratings.standings": [
         lambda h: h.ratings.standings("9x9"),

@@ -207,6 +207,26 @@ async def test_what_cannot_be_done_is_said(server: DeedsServer, operator: str) -
     assert server.live.calls == []
 
 
+@pytest.mark.parametrize("moment", [UNTIL // 1000, UNTIL * 1000], ids=["seconds", "microseconds"])
+@pytest.mark.parametrize(
+    ("path", "field", "body"),
+    [
+        ("/admin/bots/Newbot/disable", "until", {"reason": "it hangs"}),
+        ("/admin/events", "starts_at", {"event": "Cup", "system": "cup", "venue": "9x9"}),
+        ("/admin/events", "opens_at", {"event": "Cup", "system": "cup", "venue": "9x9"}),
+        ("/admin/events/Cup/clone", "starts_at", {"name": "Later"}),
+        ("/questions/challenges", "ends_at", {"version": "Newbot", "venue": "9x9", "most_games": 4}),
+    ],
+)
+async def test_a_moment_in_another_unit_is_refused(
+    server: DeedsServer, operator: str, path: str, field: str, body: dict[str, Any], moment: int
+) -> None:
+    problem = (await server.ask("POST", path, body | {field: moment}, operator, 422)).json()
+    assert (problem["parameter"], problem["code"]) == (field, "invalid")
+    assert f"The field {field!r} must be a Unix time in milliseconds" in problem["detail"]
+    assert server.live.calls == []
+
+
 def test_all_of_them_need_the_right_scope() -> None:
     assert {operation.needs for operation in ADMINS} == {Needs.ADMIN}
     open_to_all = {operation.id for operation in WRITING if operation.needs is Needs.NOTHING}

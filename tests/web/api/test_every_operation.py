@@ -18,6 +18,7 @@ from support.web.past import BOTS, ENDED, NOW
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
 from cgos_protocol.options import Choice, Number
+from cgos_server.presentation import words
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.bulk import ROWS_AT_ONCE
 from cgos_server.storage.reading.history import History
@@ -306,6 +307,14 @@ async def test_standings_are_those_of_the_database(web: httpx2.AsyncClient, hist
     at = (await history.ledger.named("9x9", 19, 1))[0].at
     assert (await get(web, f"/venues/9x9/standings?at={at}"))["items"] == earlier["items"]
     assert earlier["items"] != standings["items"]
+    last = await history.ledger.last_entry("9x9")
+    at = (await history.ledger.named("9x9", last - 1, 1))[0].at
+    day, midnight = words.day(at), at - at % 86_400_000
+    assert (await get(web, f"/venues/9x9/standings?on={day}"))["seq"] == last
+    before = words.day(midnight - 1)
+    assert (await get(web, f"/venues/9x9/standings?on={before}"))["seq"] == await history.ledger.entry_at(
+        "9x9", midnight - 1
+    )
     assert len((await get(web, "/venues/9x9/standings?limit=2"))["items"]) == 2
 
 
@@ -315,7 +324,9 @@ async def test_standings_are_those_of_the_database(web: httpx2.AsyncClient, hist
         ("/venues/nowhere", 404, "no-venue"),
         ("/venues/9x9/standings?system=whist", 404, "no-system"),
         ("/venues/9x9/standings?as_of=77000", 404, "no-entry"),
-        ("/venues/9x9/standings?as_of=7&at=7", 400, "invalid"),
+        ("/venues/9x9/standings?as_of=7&at=0", 400, "invalid"),
+        ("/venues/9x9/standings?as_of=7&on=2026-01-31", 400, "invalid"),
+        ("/venues/9x9/standings?on=yesterday", 400, "invalid"),
         ("/venues/9x9/pairs/amigo/amigo", 400, "invalid"),
         ("/versions/Nobody/history", 404, "no-version"),
         ("/bots/Nobody", 404, "no-bot"),
@@ -344,6 +355,18 @@ async def test_what_is_not_there_is_said_so(web: httpx2.AsyncClient, path: str, 
     assert (response.status_code, problem.status, problem.code) == (status, status, code)
     assert response.headers["content-type"] == PROBLEM
     assert problem.detail.endswith(".")
+
+
+@pytest.mark.parametrize("moment", [1_790_000_000, 1_790_000_000_000_000], ids=["seconds", "microseconds"])
+@pytest.mark.parametrize(
+    "path", ["/venues/9x9/standings?at=", "/games?since=", "/games?until=", "/export/games.ndjson?since="]
+)
+async def test_a_moment_in_another_unit_is_refused(web: httpx2.AsyncClient, path: str, moment: int) -> None:
+    problem = (await web.get(f"{PREFIX}{path}{moment}")).json()
+    assert (problem["status"], problem["parameter"]) == (400, path.rpartition("?")[2].removesuffix("="))
+    assert "must be a Unix time in milliseconds" in problem["detail"]
+    for possible in (0, 1_790_000_000_000):
+        assert (await web.get(f"{PREFIX}{path}{possible}")).status_code == 200
 
 
 async def test_the_beginning_may_have_a_slash_behind_it(web: httpx2.AsyncClient) -> None:

@@ -22,7 +22,7 @@ from support.web.past import NOW
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import LARGEST, LONGEST, PROBLEM, Limit, Needs, Operation, Param
 from cgos_protocol.errors import Code, Invalid, NotFound, OurFault, RateLimited, StoreError, Unavailable
-from cgos_protocol.options import Choice, Flag, Number, Several, Text
+from cgos_protocol.options import LATEST_MS, Choice, Flag, Number, Several, Text, UnixTime
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.api.framework import CORS, ApiRequest, Handler, api_routes, bearer
@@ -208,6 +208,8 @@ def test_a_parameter_is_read_into_its_range_or_refused_by_name(param: Param, tex
         assert option.least <= value <= option.most
         assert text.isascii()
         assert int(text) == value
+    elif isinstance(option, UnixTime):
+        assert value == int(text) <= LATEST_MS
     elif isinstance(option, Flag):
         assert value is (text == "true")
     else:
@@ -230,6 +232,8 @@ def test_what_is_in_range_is_read(route: Operation, data: st.DataObject) -> None
             wanted[param.name] = data.draw(st.booleans())
         elif isinstance(option, Number):
             wanted[param.name] = data.draw(st.integers(int(option.least), int(option.most)))
+        elif isinstance(option, UnixTime):
+            wanted[param.name] = data.draw(st.just(0) | st.integers(100_000_000_000, LATEST_MS))
         elif isinstance(option, Several):
             wanted[param.name] = data.draw(st.lists(st.sampled_from(["a", "b.c"]), min_size=1, max_size=option.most))
         else:

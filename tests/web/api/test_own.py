@@ -261,14 +261,22 @@ async def test_a_stranger_may_nothing_with_it(server: DeedsServer, session: str)
 async def test_what_ones_bot_does_now(server: DeedsServer, session: str) -> None:
     server.live.views = [
         VersionNow(
-            name="Newbot", venue="9x9", state="playing", since=1234.5, games=[7], slots=1, why="It plays.", paired=True
+            name="Newbot",
+            venue="9x9",
+            state="playing",
+            since=1234.5,
+            began_at=1_234_500,
+            games=[7],
+            slots=1,
+            why="It plays.",
+            paired=True,
         )
     ]
     now = (await server.ask("GET", "/bots/Newbot/now", token=session, status=200)).json()
     assert now == {
         "bot": "Newbot", "known": True, "sentence": "", "items": [{
             "version": "Newbot", "venue": "9x9", "state": "playing", "since": 1234.5, "games": [7], "why": "It plays.",
-            "paired": True,
+            "paired": True, "began_at": 1_234_500,
         }],
     }  # fmt: skip
     server.live.views = []
@@ -340,5 +348,7 @@ async def test_a_transcript_is_read(server: DeedsServer, session: str) -> None:
     answer = await server.ask("GET", "/bots/Newbot/transcript", token=session, status=200)
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     assert [msgspec.json.decode(line)["text"] for line in answer.text.splitlines()] == [f"move {n}" for n in range(4)]
+    first = msgspec.json.decode(answer.text.splitlines()[0])
+    assert (first["said_at"], first["at"]) == (10**12, 10**15)
     answer = await server.ask("GET", "/bots/Newbot/transcript?game=1&limit=1", token=session, status=200)
     assert [msgspec.json.decode(line)["text"] for line in answer.text.splitlines()] == ["move 3"]

@@ -151,6 +151,7 @@ class ReadingBots:
         rows = await self._history.records.opponents(venue, version)
         system = await system_meant(self._site, venue, None)
         means = await self._history.ratings.means(venue, system, [version, *(row.opponent for row in rows)])
+        means = {} if venue in self._site.settings.sandboxes else means
         known = await self._site.strengths.venue(venue)
         met = bot_figures.opponents_with_expectation(version, rows, means.get, known)
         return api.Opponents(version=version, venue=venue, items=[opponent(*each) for each in met])

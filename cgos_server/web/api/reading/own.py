@@ -125,6 +125,7 @@ class ReadingOwn:
                     state=Hold.AWAY.state,
                     games=[],
                     paired=False,
+                    began_at=version.last_seen_at,
                     since=None if version.last_seen_at is None else version.last_seen_at / 1000,
                     why=NOT_HERE,
                 )

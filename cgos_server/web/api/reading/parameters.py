@@ -12,10 +12,10 @@ from typing import Annotated, Any, Final, Literal
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.ids import GameId, QuestionId
 from cgos_protocol.names import EVENT_NAME_PATTERN, NAME_PATTERN
-from cgos_protocol.options import Number, Text
+from cgos_protocol.options import Number, Text, UnixTime
 from cgos_server.web.api.typed import Query
 
-MOMENT: Final = "Unix time in milliseconds."
+MOMENT: Final = "Unix time in milliseconds; one in seconds or microseconds is refused."
 
 
 def up_to(most: int) -> Number:
@@ -76,5 +76,5 @@ class GameFilters(Query, frozen=True, kw_only=True):
     event: Annotated[str | None, Text(1, 64, pattern=EVENT_NAME_PATTERN), "Played in the event of this name."] = None
     min_moves: Annotated[int | None, "At least so many moves."] = None
     max_moves: Annotated[int | None, "At most so many moves."] = None
-    since: Annotated[int | None, f"Begun at this time or later. {MOMENT}"] = None
-    until: Annotated[int | None, f"Begun before this time. {MOMENT}"] = None
+    since: Annotated[int | None, UnixTime(), f"Begun at this time or later. {MOMENT}"] = None
+    until: Annotated[int | None, UnixTime(), f"Begun before this time. {MOMENT}"] = None

@@ -18,14 +18,14 @@ from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.names import NAME_PATTERN
-from cgos_protocol.options import Number, Several, Text
+from cgos_protocol.options import Number, Several, Text, UnixTime
 from cgos_protocol.v2.render import rules_info, time_info
 from cgos_server.presentation import words
 from cgos_server.presentation.answers import pair_statistics, published, record
 from cgos_server.presentation.connecting import addresses, bots_host, tls_addresses, websocket_address
 from cgos_server.service.pairing.statistics import statistics
 from cgos_server.service.ratings.expectation import compare
-from cgos_server.service.ratings.listed import best, listing
+from cgos_server.service.ratings.listed import best, listing, with_last_games
 from cgos_server.storage.reading.answers import VenueRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import (
@@ -44,7 +44,7 @@ from cgos_server.web.api.reading.server import LiveServer
 from cgos_server.web.api.typed import Group
 from cgos_server.web.around.disconnect import awaited
 from cgos_server.web.around.problems import Wrong
-from cgos_server.web.pages.requests import Systems, venues_in_order
+from cgos_server.web.pages.requests import DAY_MS, Systems, venues_in_order
 from cgos_server.web.site import Site
 
 FIGURES_FRESH_MS: Final = 30_000
@@ -85,8 +85,15 @@ class ReadingVenues:
         request: Request,
         venue: VenueName,
         system: System = None,
-        as_of: Annotated[int | None, "As they were published after this entry of the ledger."] = None,
-        at: Annotated[int | None, f"As they were published at this time; not together with `as_of`. {MOMENT}"] = None,
+        as_of: Annotated[
+            int | None, "As they were published after this entry of the ledger; entries are more than games."
+        ] = None,
+        at: Annotated[
+            int | None, UnixTime(), f"As they were published at this time; not together with `as_of`. {MOMENT}"
+        ] = None,
+        on: Annotated[
+            str | None, "As they were published at the end of this day (UTC), such as 2026-01-31; instead of `as_of`."
+        ] = None,
         recomputed: Annotated[bool, "Compute them again, every game as it counts now."] = False,
         show: Annotated[
             Literal["active", "all"],
@@ -100,8 +107,10 @@ class ReadingVenues:
         one at a time, limited for one address (`recompute`), and kept. What takes longer than 30 s is refused
         (`not-now`) with the command that has time for it.
         """
-        if as_of is not None and at is not None:
-            raise Wrong("at", "Say either `as_of` or `at`, not both.")
+        if len([each for each in (as_of, at, on) if each is not None]) > 1:
+            raise Wrong("at", "Give only one of `as_of`, `at` and `on`.")
+        if on is not None:
+            at = _end_of_day(on)
         systems = await systems_of(self._site, venue)
         system = system_among(system, systems, venue)
         if at is not None:
@@ -115,7 +124,7 @@ class ReadingVenues:
         if recomputed:
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(request))
             again = await awaited(request.receive, self._recomputing.standings(venue, system, seq))
-            corrected, items, ranks = again.corrected, again.rows, again.ranks
+            corrected, items, ranks = again.corrected, with_last_games(again.rows, rows), again.ranks
         else:
             items = published(listed.rows, list[api.Standing])
             ranks = await self._history.ranks.summary(venue, system, as_of)
@@ -158,10 +167,11 @@ class ReadingVenues:
         games_of_both = await self._history.records.pair(venue, one, other)
         headline = self._systems.headline(venue, await self._history.ratings.rated_counts(venue))
         ranked = await self._history.ratings.ranked([one, other])
-        rated = {row.version: row for row in ranked if row.venue == venue and row.system == headline}
+        sandbox = venue in self._site.settings.sandboxes
+        rated = {row.version: row for row in ranked if (row.venue, row.system, sandbox) == (venue, headline, False)}
         known = await self._site.strengths.venue(venue)
         compared = compare(one, other, rated=rated.get(one), its=rated.get(other), known=known)
-        return pair_statistics(venue, games_of_both, one, compared)
+        return pair_statistics(venue, games_of_both, one, compared, sandbox=sandbox)
 
     @_venues.get("/venues/{venue}/ledger")
     async def ledger(
@@ -260,3 +270,11 @@ class ReadingVenues:
                 known = published(stats, figures.PairingFigures)
                 self._figures[venue] = (now, known)
             return known
+
+
+def _end_of_day(day: str) -> int:
+    """The last millisecond of a day (UTC). Raises Wrong where the text is no date."""
+    try:
+        return words.day_start(day) + DAY_MS - 1
+    except ValueError as error:
+        raise Wrong("on", f"{day!r} is no date. Write it as 2026-01-31.") from error

@@ -13,6 +13,7 @@ import pytest
 from support.storage.rated_past import NAMES, VENUE, open_past
 
 from cgos_protocol.api.people import VenueNow
+from cgos_server.presentation import words
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.service.commands.registry import Refusal, answer_line, decode
 from cgos_server.service.commands.server import StatusRequest
@@ -142,6 +143,24 @@ async def test_two_versions_compared_by_what_the_system_knows_of_both(history: H
     assert black["score"] == pytest.approx(1 - white["score"])
 
 
+async def test_a_sandbox_compares_nobody_and_says_why(history: History) -> None:
+    sandbox = WebSettings(venues={VENUE: VenueSettings(port=6809, counts=False)}, requests_per_minute=100_000)
+    transport = httpx2.ASGITransport(create_app(history, sandbox, lambda: 0))
+    async with client(history) as web:
+        rated = await get(web, f"/venues/{VENUE}/pairs/{BEST}/Ant")
+        met = (await get(web, f"/versions/{BEST}/opponents"))["items"]
+    async with httpx2.AsyncClient(transport=transport, base_url="http://x/api/v1") as web:
+        pair = await get(web, f"/venues/{VENUE}/pairs/{BEST}/Ant")
+        opponents = (await get(web, f"/versions/{BEST}/opponents"))["items"]
+    assert rated["not_compared"] is None
+    assert pair["not_compared"] == words.IN_SANDBOX
+    assert pair["record"] == rated["record"]
+    compared = ("expected", "expected_score_as_black", "as_white", "superiority", "difference", "half_width", "system")
+    assert [pair[field] for field in compared] == [None] * len(compared)
+    assert all(row["expected"] is not None for row in met)
+    assert opponents == [row | {"expected": None} for row in met]
+
+
 async def test_where_a_version_stands_under_every_system(history: History) -> None:
     async with client(history) as web:
         standing = await get(web, f"/versions/{BEST}")
@@ -150,9 +169,9 @@ async def test_where_a_version_stands_under_every_system(history: History) -> No
     assert [rating["system"] for rating in standing["ratings"]] == ["bayes", "cgos-elo"]
     assert bot["ratings"] == standing["ratings"][:1], "under the headline"
     line = next(row for row in table if row["version"] == BEST)
-    assert {**standing["ratings"][0]["standing"], "last_game": 0, "last_game_at": 0} == {
-        **line, "last_game": 0, "last_game_at": 0
-    }  # fmt: skip
+    assert standing["ratings"][0]["standing"] == line
+    assert line["last_game"] is not None
+    assert line["last_game_at"] is not None
 
 
 async def test_what_the_live_server_says_is_asked_for_every_two_seconds(history: History) -> None:

@@ -94,6 +94,9 @@ async def test_they_are_what_the_command_computes(history: History) -> None:
             (r["mean"] for r in recomputed["items"]), reverse=True
         )
         published = (await web.get(f"/venues/{VENUE}/standings")).json()
+        last = {row["version"]: (row["last_game"], row["last_game_at"]) for row in published["items"]}
+        assert None not in last.values()
+        assert {row["version"]: (row["last_game"], row["last_game_at"]) for row in recomputed["items"]} == last
         assert {row["version"]: row["mean"] for row in published["items"]} != {
             row["version"]: row["mean"] for row in recomputed["items"]
         }
