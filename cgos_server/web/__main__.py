@@ -26,6 +26,7 @@ from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability import logs
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.writing.causes import Cause, cause_of
 from cgos_server.web.application import create_app
 from cgos_server.web.around.limiting import STREAMS_OF_ALL
 from cgos_server.web.around.redirecting import redirecting
@@ -130,6 +131,11 @@ def main() -> None:
             runner.run(serve(given, database_of(given.data, os.environ), keeper))
     except Refused as refusal:
         log.error("no pages", why=refusal.sentence)
+        sys.exit(1)
+    except Exception as error:
+        if cause_of(error) is not Cause.MEMORY:
+            raise
+        log.error("no pages", why=Cause.MEMORY.value)
         sys.exit(1)
     log.info("the web process ends")
 
