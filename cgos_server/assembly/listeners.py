@@ -45,6 +45,9 @@ log = structlog.get_logger(__name__)
 _ACCEPTING_TURNS: Final = 3
 """Turns of the loop after which whoever was accepted last has its connection."""
 
+_OTHER_LISTENERS: Final = 6
+"""Sockets that listen besides the venues': WebSocket, pages, their redirection, health, control, cluster control."""
+
 
 class Listeners:
     """One a server.
@@ -217,9 +220,19 @@ def url_of(sock: socket.socket, host: str, scheme: str = "http") -> str:
     return f"{scheme}://{shown}:{sock.getsockname()[1]}"
 
 
+def connection_room(config: Config) -> int:
+    """For how many bots' connections the system leaves room. Raises Invalid where not even one game per venue fits."""
+    return room_for(config.limits.connections, listeners=count_listeners(config), least=2 * len(config.venue))
+
+
+def count_listeners(config: Config) -> int:
+    """How many sockets listen at most."""
+    return sum(1 if venue.tls_port is None else 2 for venue in config.venue) + _OTHER_LISTENERS
+
+
 def _socket_limits(config: Config) -> SocketLimits:
     limits = config.limits
-    room = room_for(limits.connections)
+    room = connection_room(config)
     if room < limits.connections:
         log.warning(
             "the system's limit of open files leaves room for fewer connections than configured",

@@ -127,12 +127,14 @@ class Commands(click.Group):
             raise _Misuse(str(error)) from error
         except CgosError as error:
             raise _failure(str(error), cause_of(error)) from error
-        except OSError as error:
+        except Exception as error:
             at_fault = cause_of(error)
-            if error.filename is not None:
+            if at_fault is Cause.MEMORY:
+                raise _failure(f"This command cannot go on. {at_fault.value}", at_fault) from error
+            if isinstance(error, OSError) and error.filename is not None:
                 remedy = (at_fault or Cause.ACCESS).value
                 raise _failure(f"{error.filename} cannot be used: {error.strerror}. {remedy}", at_fault) from error
-            if at_fault is not None and at_fault.of_disk:
+            if isinstance(error, OSError) and at_fault is not None and at_fault.of_disk:
                 raise _DiskFailure(f"What this command says cannot be written: {error.strerror}.") from error
             raise  # no file is to blame: a closed pipe, which click knows, or a fault of ours
 

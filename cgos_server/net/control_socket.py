@@ -106,9 +106,9 @@ def _bound(path: Path) -> socket.socket:
     mask = os.umask(0o177)
     try:
         listener.bind(str(path))
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise
+        raise OSError(error.errno, error.strerror, str(path)) from error  # the system does not name it
     finally:
         os.umask(mask)
     listener.setblocking(False)

@@ -1,15 +1,25 @@
-"""How many connections there may be, in all and from one address, and open files for them.
+"""How many connections there may be, in all and from one address, and open files for them; what happens without files.
 
 Must not know: what connections say; failed sign-ins are counted by :mod:`cgos_server.service.people.accounts`.
 """
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import resource
+import socket
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Final
 
+import structlog
+
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.addresses import party
+
+log = structlog.get_logger(__name__)
 
 LINGERING_MAX = 256
 """Connections that were closed and may still read why. They are open files, and counted apart, so that whoever has
@@ -19,6 +29,13 @@ SPARE_FILES = 256 + LINGERING_MAX
 """Open files besides bots' connections: those that linger, the database, pages, health, pipes."""
 
 MINUTE_US = 60_000_000
+
+ACCEPT_PAUSE_S: Final = 0.25
+"""Pause of a listener after it could not accept a connection."""
+
+_REPORT_EVERY_S: Final = 60.0
+_EXHAUSTED: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
+"""Errors of `accept` that leave the connection in the queue, so that the listener stays readable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +56,79 @@ class SocketLimits:
     ignored_per_minute: int
 
 
-def room_for(connections: int) -> int:
+def room_for(connections: int, *, listeners: int, least: int = 1) -> int:
     """Raise this process's limit of open files as far as `connections` need it; how many of them there is room for.
 
     At the limit itself nothing opens any more, a database that must be opened anew included.
+
+    :param listeners: sockets that listen
+    :param least: connections without which the process is of no use
+    :raises Invalid: where there is no room for `least`
     """
-    wanted = connections + SPARE_FILES
+    others = SPARE_FILES + listeners
+    wanted = connections + others
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= soft < wanted:  # unlimited is negative
         soft = wanted if hard < 0 else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return connections if soft < 0 else max(1, min(connections, soft - SPARE_FILES))
+    if 0 <= soft < others + least:
+        raise Invalid(
+            Code.OPEN_FILES,
+            f"The system lets this process open {soft} files, and it needs {others + least} at least: {listeners} to "
+            f"listen, {least} for connections, {SPARE_FILES} for the database and other files. {connections} "
+            f"connections need {wanted}. Allow more: LimitNOFILE= of the systemd unit, --ulimit nofile= of a "
+            "container, ulimit -n in a shell.",
+        )
+    return connections if soft < 0 else min(connections, soft - others)
+
+
+class AcceptingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose listeners pause while the system has no file for another connection.
+
+    asyncio alone repeats a failed `accept` as often as the backlog is long, with a traceback and a timer each time.
+    """
+
+    _failures = 0
+    _is_reporting = False
+
+    def _accept_connection(self, factory: Callable[[], asyncio.BaseProtocol], sock: socket.socket, *more: Any) -> None:
+        attempt = _Attempt(sock)
+        super()._accept_connection(factory, attempt, *more)  # type: ignore[misc]
+        if attempt.failure is not None:
+            self.remove_reader(sock)
+            self.call_later(ACCEPT_PAUSE_S, self._accept_again, factory, sock, *more)
+            self._failures += 1
+            if not self._is_reporting:
+                self._report(attempt.failure)
+
+    def _accept_again(self, factory: Callable[[], asyncio.BaseProtocol], sock: socket.socket, *more: Any) -> None:
+        if sock.fileno() >= 0:
+            self.add_reader(sock, self._accept_connection, factory, sock, *more)
+
+    def _report(self, failure: OSError) -> None:
+        """Log the failures since the last report, and do so again in a minute if there are more by then."""
+        self._is_reporting = self._failures > 0
+        if self._is_reporting:
+            log.error("cannot accept connections: they wait", why=failure.strerror, failures=self._failures)
+            self._failures = 0
+            self.call_later(_REPORT_EVERY_S, self._report, failure)
+
+
+class _Attempt:
+    """A listening socket for one round of asyncio's `accept`, which ends at the first lack of resources."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.failure: OSError | None = None
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        try:
+            return self._sock.accept()
+        except OSError as error:
+            if error.errno not in _EXHAUSTED:
+                raise
+            self.failure = error
+            raise BlockingIOError from error
 
 
 class ConnectionCount:

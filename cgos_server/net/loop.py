@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from cgos_server.net.limits import AcceptingLoop
+
 _WAKE_SLACK_US = 2_000
 """epoll counts in whole milliseconds and rounds up; a poll that slept this much longer than asked was not scheduled."""
 
@@ -117,4 +119,4 @@ class LoopTime:
 
 def new_loop(clock: PollClock) -> asyncio.AbstractEventLoop:
     """An event loop that polls through `clock`."""
-    return asyncio.SelectorEventLoop(clock)
+    return AcceptingLoop(clock)

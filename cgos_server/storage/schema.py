@@ -25,7 +25,7 @@ from cgos_server.storage import origin, revisions, tables
 from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 from cgos_server.storage.ownership import give_to_owner
-from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine
+from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine, refuse_orphaned_log
 
 if TYPE_CHECKING:  # Alembic is loaded where something is migrated: no usual start of a program waits for it.
     from alembic.config import Config
@@ -80,15 +80,16 @@ def current(location: Location) -> str | None:
     """The revision of a database; None where there is no file, or no table in it.
 
     Raises SchemaMismatch where it is something else than a database of cgos-server, StoreError where it cannot be
-    read.
+    read, Invalid where its log alone is there.
     """
     if isinstance(location, PostgresUrl):
         from cgos_server.storage.postgres import schema as postgres
 
         tables_there, revision = postgres.look(location)
-    elif not location.exists():
-        return None
     else:
+        refuse_orphaned_log(location)
+        if not location.exists():
+            return None
         tables_there, revision = _look(location)
     if revision is None and tables_there - {"alembic_version"}:
         raise _foreign(location)

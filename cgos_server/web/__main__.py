@@ -21,11 +21,12 @@ import structlog
 from cgos_protocol.errors import Refused
 from cgos_server.net import collector, control_socket
 from cgos_server.net.http import HttpListener
-from cgos_server.net.limits import room_for
+from cgos_server.net.limits import AcceptingLoop, room_for
 from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability import logs
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.writing.causes import Cause, cause_of
 from cgos_server.web.application import create_app
 from cgos_server.web.around.limiting import STREAMS_OF_ALL
 from cgos_server.web.around.redirecting import redirecting
@@ -56,7 +57,7 @@ async def serve(given: Arguments, database: Location, keeper: CertificateKeeper 
     loop = asyncio.get_running_loop()
     sock = socket.socket(fileno=given.listen_fd)
     wanted = PAGES + STREAMS_OF_ALL * given.settings.streams_per_address
-    room = room_for(wanted)
+    room = room_for(wanted, listeners=1 if given.redirect_fd is None else 2)
     if room < wanted:
         log.warning(
             "the system's limit of open files leaves room for fewer visitors than configured",
@@ -126,9 +127,15 @@ def main() -> None:
     sys.setswitchinterval(THREADS_HAND_OVER_S)
     try:
         keeper = None if given.tls is None else CertificateKeeper(given.tls)
-        asyncio.run(serve(given, database_of(given.data, os.environ), keeper))
+        with asyncio.Runner(loop_factory=AcceptingLoop) as runner:
+            runner.run(serve(given, database_of(given.data, os.environ), keeper))
     except Refused as refusal:
         log.error("no pages", why=refusal.sentence)
+        sys.exit(1)
+    except Exception as error:
+        if cause_of(error) is not Cause.MEMORY:
+            raise
+        log.error("no pages", why=Cause.MEMORY.value)
         sys.exit(1)
     log.info("the web process ends")
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import resource
 import signal
+import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -141,3 +145,47 @@ def test_a_disk_that_refuses_for_good_ends_the_server_with_every_told_move_safe(
         until(lambda: ended(serving) >= 1, 60, "the game does not go on")
         assert_nothing_told_is_lost(serving, threads)
     assert_every_result_is_rated_once(serving)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not tell which files are open")
+def test_without_file_descriptors_every_listener_pauses_and_answers_again(tmp_path: Path) -> None:
+    with server(tmp_path) as serving, witnesses(serving, 2), contextlib.ExitStack() as idle:
+        assert serving.page("/")[0] == 200
+        until(lambda: plies(serving) > 20, 60, "no moves")
+        assert serving.process is not None
+        pages = next(event["pid"] for event in serving.log_events() if event["event"] == "the web process runs")
+        for pid in (serving.process.pid, pages):
+            _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")) + 20, hard))
+        ports = (serving.health_port, serving.web_port, serving.port, serving.ws_port)
+        for port in ports * 60:
+            idle.enter_context(socket.create_connection(("127.0.0.1", port)))
+        failing = "cannot accept connections: they wait"
+        until(lambda: sum(event["event"] == failing for event in serving.log_events()) == 2, 10, "it is not said")
+        stuck = plies(serving)
+        until(lambda: plies(serving) > stuck + 20, 30, "bots that are signed in do not play on")
+        idle.close()
+        freed = time.monotonic()
+        assert serving.get("/readyz")[0] == serving.get("/", serving.web_port)[0] == 200
+        for port in (serving.port, serving.ws_port):
+            with socket.create_connection(("127.0.0.1", port), 5) as connection:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert connection.recv(100)
+        assert time.monotonic() - freed < 5  # the pause is a quarter of a second; the machine may be busy
+        assert sum(event["event"] == failing for event in serving.log_events()) == 2
+        assert "Traceback" not in serving.log.read_text()
+
+
+def test_a_start_with_too_few_open_files_is_refused_with_the_number(tmp_path: Path) -> None:
+    serving = ServerProcess(tmp_path)
+    ended = subprocess.run(
+        [serving.python, "-m", "cgos_server", "serve", "--config", str(serving.config)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("Error: The system lets this process open 64 files, and it needs ")
+    assert not serving.data.exists()

@@ -43,6 +43,13 @@ async def test_only_the_owner_may_open_it(tmp_path: Path) -> None:
         assert stat.S_IMODE(mode) == 0o600
 
 
+async def test_a_socket_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as failure:  # the system's own error names no file
+        async with serve(tmp_path / "gone", echo):
+            pass
+    assert failure.value.filename == str(tmp_path / "gone" / SOCKET)
+
+
 async def test_a_path_too_long_for_a_socket(far: Path) -> None:
     async with serve(far, echo):
         named = Path((far / POINTER).read_text())

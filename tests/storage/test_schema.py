@@ -27,6 +27,7 @@ import cgos_server
 from cgos_protocol.errors import Invalid, NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import copy_ends, revisions, schema
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
+from cgos_server.storage.sqlite.connections import connect_for_reading
 from cgos_server.storage.tables import metadata, postgres_metadata
 
 # Everything that a PostgreSQL database knows of its schema: (kind, name, its table, what it is).
@@ -152,6 +153,20 @@ def test_an_empty_file_counts_as_no_database(tmp_path: Path) -> None:
     path.touch()
     schema.prepare(path)
     schema.check(path)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_log_without_its_database_is_refused_and_kept(tmp_path: Path, there: bool) -> None:
+    """SQLite throws such a log away as soon as it reads."""
+    path, log = tmp_path / "cgos.sqlite", tmp_path / "cgos.sqlite-wal"
+    if there:
+        path.touch()
+    log.write_bytes(b"games")
+    for use in (schema.prepare, schema.check, connect_for_reading):
+        with pytest.raises(Invalid, match=f"is empty or gone, but its log {log} is not"):
+            use(path)
+    assert log.read_bytes() == b"games"
+    assert path.exists() is there
 
 
 def test_there_is_one_head() -> None:

@@ -20,6 +20,7 @@ import cgos_protocol
 from cgos_protocol.compatibility import mismatch
 from cgos_protocol.errors import CgosError, ConfigError, Invalid, NotFound, OurFault, StoreError
 from cgos_server import __version__
+from cgos_server.assembly.listeners import count_listeners
 from cgos_server.cli.common import Setup
 from cgos_server.cli.doctor.checks import (
     answering,
@@ -222,8 +223,9 @@ def _disk(installation: Installation) -> list[Finding]:
 
 def _limits(installation: Installation) -> list[Finding]:
     config, pid = installation.config, installation.server.pid
+    others = SPARE_FILES + count_listeners(config)
     return [
-        *limits.judge_files(processes.open_files(pid or None), config.limits.connections, SPARE_FILES),
+        *limits.judge_files(processes.open_files(pid or None), config.limits.connections, others),
         *limits.judge_backlog(processes.most_waiting(), config.listen.backlog),
     ]
 

@@ -17,6 +17,7 @@ from cgos_protocol.errors import ConfigError, StoreError
 from cgos_server.app import App
 from cgos_server.assembly.handover import CHECK
 from cgos_server.assembly.launching import launched
+from cgos_server.assembly.listeners import connection_room
 from cgos_server.cli.common import config_option, data_option, load_setup
 from cgos_server.cli.server.fitting import check_node, fitness
 from cgos_server.net.loop import PollClock, new_loop
@@ -56,6 +57,7 @@ def serve(
     for problem in plugin_report().problems:
         log.warning("a plug-in is left out", reason=problem)
     launch = launched(standby)
+    connection_room(config)
     if config.cluster.node:
         try:
             check_node(setup)

@@ -15,6 +15,7 @@ import structlog
 from cgos_server.assembly.launching import launched
 from cgos_server.assembly.web_node import WebNode
 from cgos_server.cli.common import config_option, data_option, load_setup
+from cgos_server.net.limits import AcceptingLoop
 from cgos_server.observability import logs
 from cgos_server.service.plugin_report import plugin_report
 
@@ -36,7 +37,8 @@ def web(config_path: Path | None, data: Path | None, next_free_ports: bool | Non
     counts = logs.configure(config.server.log_format, config.server.log_level, sys.stderr)
     for problem in plugin_report().problems:
         log.warning("a plug-in is left out", reason=problem)
-    asyncio.run(WebNode(config, launched(standby=False), counts, _greet).run())
+    with asyncio.Runner(loop_factory=AcceptingLoop) as runner:
+        runner.run(WebNode(config, launched(standby=False), counts, _greet).run())
 
 
 def _greet(pages: str, health: str) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
 
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.storage.sqlite.readers import SqliteReaders
 
 if TYPE_CHECKING:
@@ -58,8 +59,30 @@ def connect_for_writing(path: Path, durability: Durability = "process") -> sqlit
     return connection
 
 
+def refuse_orphaned_log(path: Path) -> None:
+    """Raises Invalid where the database is empty or gone and its log is not: SQLite would throw the log away, also
+    on a connection that only reads."""
+    log = path.with_name(path.name + "-wal")
+    if _size(log) and not _size(path):
+        raise Invalid(
+            Code.DAMAGED,
+            f"The database {path} is empty or gone, but its log {log} is not: something has emptied or removed the "
+            "database. Nothing was changed. Bring it back with `cgos-server db restore` (`cgos-server db backups` "
+            "lists the backups), or move the log away to begin a new database.",
+        )
+
+
+def _size(path: Path) -> int:
+    """In bytes; 0 where it is not there, or cannot be seen."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def connect_for_reading(path: Path) -> sqlite3.Connection:
-    """A connection to the database at `path` that cannot write to it. Raises sqlite3.Error."""
+    """A connection to the database at `path` that cannot write to it. Raises sqlite3.Error, Invalid."""
+    refuse_orphaned_log(path)
     return sqlite3.connect(
         f"{_uri(path)}?mode=ro", uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_S
     )

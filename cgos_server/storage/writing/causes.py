@@ -26,6 +26,10 @@ class Cause(enum.Enum):
     )
     BUSY = "Another program has locked the database: end that program."
     DAMAGED = "The database is damaged: stop the server and bring back a copy of it."
+    MEMORY = (
+        "The system gives this process too little memory, or too few threads: raise its limits (MemoryMax= and "
+        "TasksMax= of a systemd unit, --memory and --pids-limit of a container, ulimit -v and -u in a shell)."
+    )
     UNREACHABLE = (
         "Check that PostgreSQL runs there, that server.database names it rightly, and the password (in the URL, in "
         "PGPASSWORD, or in ~/.pgpass)."
@@ -46,6 +50,7 @@ _SYSTEM: Final[Mapping[int, Cause]] = MappingProxyType(
         errno.EROFS: Cause.ACCESS,
         errno.EACCES: Cause.ACCESS,
         errno.EPERM: Cause.ACCESS,
+        errno.ENOMEM: Cause.MEMORY,
     }
 )
 _SQLITE: Final[Mapping[int, Cause]] = MappingProxyType(
@@ -74,6 +79,8 @@ _POSTGRES: Final[Mapping[str, Cause]] = MappingProxyType(
     }
 )
 """SQLSTATE codes."""
+_NO_MEMORY: Final = ("can't start new thread", "failed to map segment from shared object")
+"""What errors of Python say where the system refuses memory."""
 
 
 def cause_of(error: BaseException) -> Cause | None:
@@ -85,6 +92,8 @@ def cause_of(error: BaseException) -> Cause | None:
             cause = _SYSTEM.get(one.errno or 0)
             if cause is None and isinstance(one, ConnectionError | TimeoutError):
                 cause = Cause.UNREACHABLE
+        elif isinstance(one, MemoryError) or str(one).endswith(_NO_MEMORY):
+            cause = Cause.MEMORY
         else:
             cause = _POSTGRES.get(str(getattr(one, "sqlstate", "")))
         if cause is not None:
@@ -95,4 +104,7 @@ def cause_of(error: BaseException) -> Cause | None:
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
+        if isinstance(error, BaseExceptionGroup):
+            for member in error.exceptions:
+                yield from _chain(member)
         error = error.__cause__

@@ -18,6 +18,8 @@ from support.storage.writer_bench import Bench, SqliteDisk
 from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.sqlite import checkpoints
 from cgos_server.storage.sqlite.connections import connect_for_reading
+from cgos_server.storage.sqlite.writer import Writer
+from cgos_server.storage.writing.group_commit import CommitListener
 
 
 @pytest.fixture
@@ -49,6 +51,13 @@ async def test_a_fault_of_the_thread_itself_is_not_a_silent_death(
         await bench.writer.commit([])
     assert bench.acknowledged == ["committed"]
     assert not bench.writer.healthy
+
+
+async def test_a_database_that_can_only_be_read_is_refused_at_the_start(sqlite_database: Path) -> None:
+    listener = CommitListener(failed=pytest.fail, on_error=pytest.fail)
+    writer = Writer(lambda: connect_for_reading(sqlite_database), listener)
+    with pytest.raises(StoreError, match="could not be opened for writing: attempt to write a readonly database"):
+        await writer.start()
 
 
 async def test_the_log_is_moved_beside_the_writer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

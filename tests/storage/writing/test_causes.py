@@ -45,6 +45,7 @@ def test_what_sqlite_says(tmp_path: Path) -> None:
         (errno.EFBIG, Cause.DISK),
         (errno.EACCES, Cause.ACCESS),
         (errno.ECONNREFUSED, Cause.UNREACHABLE),
+        (errno.ENOMEM, Cause.MEMORY),
         (errno.ENOTDIR, None),
     ],
 )
@@ -54,9 +55,21 @@ def test_what_the_system_says_behind_our_own_errors(number: int, cause: Cause | 
     assert cause_of(failure) is cause
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("can't start new thread"),
+        ImportError("numpy.so: failed to map segment from shared object"),
+    ],
+)
+def test_what_python_says_without_memory(error: Exception) -> None:
+    assert cause_of(ExceptionGroup("tasks", [ExceptionGroup("task", [error])])) is Cause.MEMORY
+
+
 def test_what_postgresql_says() -> None:
     class DiskFullError(Exception):
         sqlstate = "53100"
 
     assert cause_of(DiskFullError()) is Cause.FULL
-    assert [cause.of_disk for cause in Cause] == [True, True, False, False, False, False]
+    assert [cause.of_disk for cause in Cause] == [True, True, False, False, False, False, False]
