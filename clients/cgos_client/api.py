@@ -383,8 +383,15 @@ class Server:
     ) -> int:
         """Write ended games as an archive (tar) of files to `target`; its length in bytes."""
         query: Query = {"venue": venue, "bot": bot, "after": after or None}
-        with Path(target).open("wb") as file:
-            return self._http.download("/export/games.tar", query, file)
+        whole = Path(target)
+        part = whole.with_name(f".{whole.name}.part")  # a broken download leaves the file of an earlier one
+        try:
+            with part.open("wb") as file:
+                length = self._http.download("/export/games.tar", query, file)
+            part.replace(whole)
+        finally:
+            part.unlink(missing_ok=True)
+        return length
 
     # -- live
 

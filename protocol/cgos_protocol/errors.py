@@ -335,7 +335,6 @@ class Code(StrEnum):
     NOT_REACHED = "not-reached", Invalid, "A webhook's host cannot be reached."
     NOT_READ = "not-read", Invalid, "A file cannot be read."
     NOT_THE_SAME = "not-the-same", Invalid, "The new password was typed in two ways."
-    NOT_WRITTEN = "not-written", Invalid, "A tournament's file cannot be written."
     OPEN_FILES = "open-files", Invalid, "The system lets the server open too few files."
     ONLY_READ = "only-read", Invalid, "The format is read, not written."
     OPENGOTHA = "opengotha", Invalid, "An XML file of OpenGotha cannot be read."

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from cgos_server.cli.server.demo import demo
+from cgos_server.cli.server.demo import CONFIGURATION, demo
 
 pytestmark = pytest.mark.e2e
 
 
 def test_the_demo_plays_and_ends_with_its_summary(tmp_path: Path) -> None:
+    own = CONFIGURATION + "# changed by hand\n"
+    (tmp_path / "demo.toml").write_text(own)
     done = subprocess.run(
         [sys.executable, "-m", "cgos_server", "demo", "--seconds", "12", "--keep", str(tmp_path)],
         capture_output=True,
@@ -37,6 +39,7 @@ def test_the_demo_plays_and_ends_with_its_summary(tmp_path: Path) -> None:
     assert '"level": "warning"' not in log
     assert '"level": "error"' not in log
     assert not any((tmp_path / "data").glob("control.sock"))
+    assert (tmp_path / "demo.toml").read_text() == own
 
 
 def test_the_demo_holds_an_event_of_its_bots(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import click
 from cgos_protocol.ids import BotId
 from cgos_server.assembly.reaching import transcripts_of
 from cgos_server.cli.common import Setup, configured
-from cgos_server.cli.games.writing import whole
+from cgos_server.cli.files import whole
 from cgos_server.cli.reading import now_ms, read
 from cgos_server.presentation.personal import personal_json, personal_zip
 from cgos_server.storage.reading.history import History

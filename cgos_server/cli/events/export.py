@@ -12,9 +12,9 @@ import click
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.cli.common import Setup, configured
+from cgos_server.cli.files import overwrite_option, write
 from cgos_server.cli.output import say
 from cgos_server.cli.reading import read
-from cgos_server.cli.tournaments.event_files import write
 from cgos_server.presentation.events.files import FileWord, file_of, losses
 from cgos_server.presentation.events.reading import ReadEvents
 
@@ -30,15 +30,16 @@ _ENDINGS: Final[dict[str, FileWord]] = {".json": "json", ".trf": "trf16", ".csv"
     type=click.Choice(get_args(FileWord)),
     help="Of the file; without it as the ending of FILE says, or JSON on standard output.",
 )
+@overwrite_option
 @configured
-def export_event(setup: Setup, event: str, file: Path, word: str | None) -> None:
+def export_event(setup: Setup, event: str, file: Path, word: str | None, overwrite: bool) -> None:
     """Write EVENT to FILE: everything as JSON, a tournament report, a table, or text for people.
 
     JSON carries everything, and the commands of `cgos-server tournament` read it; what the others do not hold is said.
     """
     kind = cast(FileWord, word) if word is not None else _kind_of(file)
     record = read(setup, lambda history: ReadEvents(history).named(event))
-    write(file, file_of(record, kind))
+    write(file, file_of(record, kind), overwrite=overwrite)
     if str(file) != "-":
         for sentence in losses(record, kind):
             say(sentence)

@@ -15,11 +15,11 @@ import click
 import msgspec
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.ids import GameId
 from cgos_protocol.sgf.writing import write
 from cgos_protocol.verdict import Reason
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
+from cgos_server.cli.files import whole
 from cgos_server.cli.games.game_text import describe
 from cgos_server.cli.output import print_json, print_list
 from cgos_server.cli.reading import read
@@ -125,10 +125,8 @@ def sgf(setup: Setup, game: int, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
-        output.write_text(text, "utf-8")
-    except OSError as error:
-        raise Invalid(Code.CANNOT_WRITE, f"{output} cannot be written: {error.strerror}.") from error
+    with whole(output) as file:
+        file.write(text.encode())
 
 
 def _result(row: Game) -> str:

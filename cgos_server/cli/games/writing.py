@@ -1,22 +1,18 @@
-"""Writes what commands export to a file, which takes its name when it is whole.
+"""Writes what commands export as a stream of rows, and says how far it is.
 
 Must not know: what is exported.
 """
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import click
 
-from cgos_protocol.errors import Code, Invalid
 from cgos_server.cli.common import Setup
+from cgos_server.cli.files import whole
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
@@ -69,26 +65,3 @@ def write_stream(setup: Setup, target: Path, ask: Callable[[History], Awaitable[
         print_json({"file": str(target), "rows": rows, "last": last})
     else:
         say(f"{count(rows, 'row')} to {target}; the last one is number {last}.")
-
-
-@contextlib.contextmanager
-def whole(target: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is whole; - is standard output. Raises Refused."""
-    if str(target) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        try:
-            with part.open("wb") as raw:
-                if target.suffix == ".gz":
-                    with gzip.GzipFile("", "wb", 6, raw, 0) as packed:
-                        yield cast("IO[bytes]", packed)
-                else:
-                    yield raw
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise Invalid(Code.CANNOT_WRITE, f"{target} cannot be written: {error.strerror}.") from error

@@ -20,9 +20,9 @@ from cgos_protocol.errors import Code, Conflict
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
+from cgos_server.cli.files import write
 from cgos_server.cli.output import print_json, print_table, shown, without
 from cgos_server.cli.reading import headline, known_strengths, page_settings, read
-from cgos_server.cli.tournaments.event_files import write
 from cgos_server.config.venues import venue_value
 from cgos_server.presentation import words
 from cgos_server.presentation.answers import after_games, pair_statistics, published

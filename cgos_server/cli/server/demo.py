@@ -134,7 +134,8 @@ async def _demo(directory: Path, seconds: float | None, event: DemoEvent | None)
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     configuration = directory / "demo.toml"
-    configuration.write_text(CONFIGURATION)
+    if not configuration.exists():  # somebody may have changed the one of an earlier demo
+        configuration.write_text(CONFIGURATION)
     server = [sys.executable, "-m", "cgos_server", "serve", "--config", str(configuration), "--data", str(directory)]
     crashed = 0
     async with _child(server, directory / "server.log") as serving:

@@ -14,6 +14,7 @@ from cgos_protocol import clock
 from cgos_protocol.errors import Code, Conflict, Invalid
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option
+from cgos_server.cli.files import whole
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
@@ -44,13 +45,10 @@ def init(path: Path, force: bool) -> None:
     if str(path) == "-":
         click.echo(template(), nl=False)
         return
-    try:
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(template())
-    except FileExistsError as error:
-        raise Conflict(Code.EXISTS, f"{path} is there already. Give another path, or --force to replace it.") from error
-    except OSError as error:
-        raise Invalid(Code.CANNOT_WRITE, f"{path} cannot be written: {error.strerror}.") from error
+    if path.exists() and not force:
+        raise Conflict(Code.EXISTS, f"{path} is there already. Give another path, or --force to replace it.")
+    with whole(path, overwrite=force) as file:
+        file.write(template().encode())
     say(f"Wrote {path}. Check it with: cgos-server check --config {path}")
 
 

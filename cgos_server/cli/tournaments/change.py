@@ -14,6 +14,7 @@ import msgspec
 
 from cgos_protocol.errors import Code, Conflict
 from cgos_server.cli.common import gathered, json_option
+from cgos_server.cli.files import overwrite_option
 from cgos_server.cli.output import print_json
 from cgos_server.cli.tournaments.event_files import EventChoice, player, save
 from cgos_server.tournaments.base import Entrant, Event, Request
@@ -90,9 +91,10 @@ class Changes(NamedTuple):
 @click.option("--unpair", is_flag=True, help="Take the last round back, to be paired again.")
 @click.option("--with-results", is_flag=True, help="Take it back though games of it have results.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to FILE.")
+@overwrite_option
 @json_option
 @gathered(Changes)
-def change(changes: Changes, file: Path, output: Path | None, as_json: bool) -> None:
+def change(changes: Changes, file: Path, output: Path | None, overwrite: bool, as_json: bool) -> None:
     """Enter into FILE who comes, leaves, returns or sits out, and take such changes back.
 
     A PLAYER is a number or a name. All is done or, where something cannot be, nothing; a round is taken back first.
@@ -105,7 +107,7 @@ def change(changes: Changes, file: Path, output: Path | None, as_json: bool) -> 
         raise Conflict(
             Code.NO_CHANGE, f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can."
         )
-    saved = save(output or file, opened, event, as_json)
+    saved = save(output or file, opened, event, beside_json=as_json, overwrite=overwrite)
     if as_json:
         print_json({"saved": saved, "changed": _changed(before, event)})
 

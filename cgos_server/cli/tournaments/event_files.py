@@ -6,9 +6,7 @@ Must not know: single commands, how a file is laid out.
 from __future__ import annotations
 
 import functools
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, Final, NamedTuple, TypeVar
@@ -18,6 +16,7 @@ import msgspec
 
 from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_server.cli.common import WordOf, gathered, named_value
+from cgos_server.cli.files import write
 from cgos_server.cli.output import say
 from cgos_server.tournaments import tournament as pure
 from cgos_server.tournaments.base import Event
@@ -161,59 +160,24 @@ def require_one_output(target: Path | None) -> None:
         raise click.UsageError("Standard output takes only one of both: leave out --json, or name a file.")
 
 
-def save(target: Path, file: TournamentFile, event: Event, beside_json: bool) -> Saved:
+def save(target: Path, file: TournamentFile, event: Event, *, beside_json: bool, overwrite: bool) -> Saved:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one.
 
     :param beside_json: standard output is for JSON
-    :raises Refused: where the ending of the target is unknown, or its kind cannot hold the event
+    :param overwrite: replace a file that holds results which the event does not have
+    :raises Refused: where the ending of the target is unknown, its kind cannot hold the event, or it is not replaced
     """
     if beside_json:
         require_one_output(target)
     kind = kind_of(target, file)
     if kind == file.format:
-        write(target, tournament_file.write(file, event))
+        write(target, tournament_file.write(file, event), source=file.data, overwrite=overwrite)
         return Saved(str(target), kind)
     losses = tournament_file.losses(event, kind)
-    write(target, tournament_file.fresh(event, kind))
+    write(target, tournament_file.fresh(event, kind), source=file.data, overwrite=overwrite)
     for sentence in losses:
         say(sentence)
     return Saved(str(target), kind, losses)
-
-
-def write(file: Path, data: bytes) -> None:
-    """The whole file or, where anything fails, the old one; - is standard output, and devices and pipes stay such.
-
-    :raises Refused: where it cannot be written
-    """
-    if str(file) == "-":
-        if sys.stdout:  # there is none at all where the shell has closed it
-            sys.stdout.buffer.write(data)
-            sys.stdout.flush()
-        return
-    try:
-        if file.exists() and not file.is_file():
-            file.write_bytes(data)
-        else:
-            _replace(file.resolve(), data)  # a link stays one
-    except OSError as error:
-        raise Invalid(
-            Code.NOT_WRITTEN, f"{file} cannot be written: {error.strerror}. Name a file in a directory that takes it."
-        ) from error
-    say(f"Written to {file}.")
-
-
-def _replace(target: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, target.stat().st_mode if target.exists() else 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def player(event: Event, word: str) -> int:
@@ -236,9 +200,3 @@ def bytes_of(file: Path) -> bytes:
         raise Invalid(
             Code.NOT_READ, f"{file} cannot be read: {error.strerror}. Check its name, and who may read it."
         ) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

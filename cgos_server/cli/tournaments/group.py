@@ -19,6 +19,7 @@ import msgspec
 from cgos_protocol.errors import Code, Forbidden, Invalid, NotFound
 from cgos_protocol.options import Choice, Number, Option
 from cgos_server.cli.common import json_option
+from cgos_server.cli.files import overwrite_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar, working
 from cgos_server.cli.tournaments.change import change
@@ -80,8 +81,9 @@ tournament.add_command(moved("reproduce", "cgos-server lab swiss"))
 @event_options
 @click.option("--ready", is_flag=True, help="All games that could begin now, while others may still be played.")
 @output_option
+@overwrite_option
 @json_option
-def next_(chosen: EventChoice, ready: bool, output: Path | None, as_json: bool) -> None:
+def next_(chosen: EventChoice, ready: bool, output: Path | None, overwrite: bool, as_json: bool) -> None:
     """Pair the next round, with the reasons.
 
     Nothing is written unless --output names a file, which may be FILE itself: it then has the round, without results.
@@ -102,7 +104,7 @@ def next_(chosen: EventChoice, ready: bool, output: Path | None, as_json: bool) 
             for each in rounds
         )
     if output is not None:
-        save(output, file, after, as_json)
+        save(output, file, after, beside_json=as_json, overwrite=overwrite)
     if as_json:
         print_json([_for_programs(event, each) for each in rounds] if ready else _for_programs(event, rounds[0]))
     elif str(output) != "-":
@@ -119,6 +121,7 @@ def next_(chosen: EventChoice, ready: bool, output: Path | None, as_json: bool) 
 @click.option("--round", "number", type=click.IntRange(1), help="Of this round; may change a result.")
 @click.option("--take-back", is_flag=True, help="Also games with results that the result before led to.")
 @output_option
+@overwrite_option
 @json_option
 def result(
     file: Path,
@@ -127,6 +130,7 @@ def result(
     number: int | None,
     take_back: bool,
     output: Path | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Enter the result of a game into FILE.
@@ -150,7 +154,7 @@ def result(
         if refusal.code is not Code.RESULT_DEPENDS:
             raise
         raise Invalid(Code.RESULT_DEPENDS, f"{refusal.sentence} (--take-back)") from refusal
-    saved = save(output or file, opened, amended.event, as_json)
+    saved = save(output or file, opened, amended.event, beside_json=as_json, overwrite=overwrite)
     for placed in amended.taken_back:
         say(f"Taken back, since the result led to it: {described(event, placed)}. `next` pairs what follows now.")
     if as_json:
@@ -256,14 +260,15 @@ def crosstable(chosen: EventChoice, svg: Path | None, as_json: bool) -> None:
 @tournament.command()
 @event_options
 @click.argument("target", type=click.Path(path_type=Path))
+@overwrite_option
 @json_option
-def convert(chosen: EventChoice, target: Path, as_json: bool) -> None:
+def convert(chosen: EventChoice, target: Path, overwrite: bool, as_json: bool) -> None:
     """Write the event of FILE as another file.
 
     The ending of TARGET says how: .trf, .csv, .h9 or .json. What it cannot hold is said.
     """
     file, event = chosen.open(needs_system=False)
-    saved = save(target, file, event, as_json)
+    saved = save(target, file, event, beside_json=as_json, overwrite=overwrite)
     if as_json:
         print_json({"saved": saved})
 

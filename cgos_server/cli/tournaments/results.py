@@ -11,6 +11,7 @@ import click
 
 from cgos_protocol.errors import Code, Invalid, NotFound, Refused
 from cgos_server.cli.common import json_option
+from cgos_server.cli.files import overwrite_option
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.tournaments.event_files import (
     EventChoice,
@@ -34,8 +35,17 @@ from cgos_server.tournaments.words import counted
 @click.option("--correct", "may_change", is_flag=True, help="Results may replace others that were entered before.")
 @click.option("--take-back", is_flag=True, help="Also games with results that results before led to.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to FILE.")
+@overwrite_option
 @json_option
-def results(file: Path, results: Path, may_change: bool, take_back: bool, output: Path | None, as_json: bool) -> None:
+def results(
+    file: Path,
+    results: Path,
+    may_change: bool,
+    take_back: bool,
+    output: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Enter all of RESULTS into FILE, or none where one of them cannot be.
 
     RESULTS (- is standard input) has lines WHITE BLACK SCORE or ID SCORE, or is a CSV table with columns white, black,
@@ -68,7 +78,7 @@ def results(file: Path, results: Path, may_change: bool, take_back: bool, output
         except Refused as refusal:
             where = f"Line {one.line} of {results}"
             raise Refused.of(refusal.code, f"{where}: {refusal.sentence} Nothing has been entered.") from refusal
-    saved = save(output or file, opened, event, as_json)
+    saved = save(output or file, opened, event, beside_json=as_json, overwrite=overwrite)
     if as_json:
         print_json({"saved": saved, "games": entered, "taken_back": taken_back})
     else:

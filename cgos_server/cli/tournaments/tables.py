@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cgos_server.cli.files import write
 from cgos_server.cli.output import print_table, say
-from cgos_server.cli.tournaments.event_files import write
 from cgos_server.presentation.pictures.brackets import bracket_of
 from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg
 from cgos_server.tournaments.base import Event, Standings

@@ -9,6 +9,7 @@ import tarfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from sgfmill import sgf as sgfmill
@@ -16,6 +17,8 @@ from support.web.pages_server import serving
 from support.web.past import BOTS, ENDED, EVENT, FRESH, NOW, RUNNING
 
 from cgos_client import api
+from cgos_client.api_http import Http
+from cgos_client.errors import ConnectionLost
 from cgos_protocol.api.live import VenueGames
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 
@@ -144,6 +147,20 @@ def test_exports(server: api.Server, tmp_path: Path) -> None:
     assert server.export_sgf(target, venue="9x9") == target.stat().st_size
     with tarfile.open(target) as archive:
         assert len(archive.getnames()) == ENDED
+
+
+def test_an_archive_replaces_an_earlier_one_only_when_it_is_whole(
+    server: api.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_self: object, _path: str, _query: object, target: IO[bytes]) -> int:
+        target.write(b"half")
+        raise ConnectionLost("the connection broke")
+
+    (tmp_path / "games.tar").write_bytes(b"earlier")
+    monkeypatch.setattr(Http, "download", broken)
+    with pytest.raises(ConnectionLost):
+        server.export_sgf(tmp_path / "games.tar")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("games.tar", b"earlier")]
 
 
 def test_an_ended_game_is_watched_to_its_end(server: api.Server) -> None:
