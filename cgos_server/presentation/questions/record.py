@@ -124,6 +124,10 @@ class ReadQuestions:
         self._history = history
         self._records: OrderedDict[QuestionId, tuple[Progress, QuestionRecord]] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
+        history.forgetting.append(self._forget)
+
+    def _forget(self) -> None:
+        self._records = OrderedDict()
 
     async def numbered(self, question: QuestionId) -> QuestionRecord:
         """A question as it is now. Raises Refused (``no-question``), StoreError, and OurFault where it cannot be
@@ -131,13 +135,14 @@ class ReadQuestions:
         async with self._one_at_a_time:
             row = await self._history.questions.numbered(question)
             progress = await self._history.questions.progress(question)
-            known = self._records.get(question)
+            records = self._records
+            known = records.get(question)
             if known is None or known[0] != progress or known[1].row != row:
-                self._records[question] = progress, await self._read(row)
-                if len(self._records) > _KEPT:
-                    self._records.popitem(last=False)
-            self._records.move_to_end(question)
-            return self._records[question][1]
+                known = records[question] = progress, await self._read(row)
+                if len(records) > _KEPT:
+                    records.popitem(last=False)
+            records.move_to_end(question)
+            return known[1]
 
     async def _read(self, row: QuestionRow) -> QuestionRecord:
         asked = decode_asked(row.asked)
