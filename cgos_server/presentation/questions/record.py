@@ -19,8 +19,8 @@ import numpy as np
 from cgos_protocol.errors import OurFault
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import QuestionId, VersionId
-from cgos_server.core.questions.answer import Answer, answer_of
-from cgos_server.core.questions.asked import Asked, State, Test, decode_asked, opponents_of
+from cgos_server.core.questions.answer import Answer, answer_of, without_vague_estimate
+from cgos_server.core.questions.asked import Asked, Gauntlet, State, Test, decode_asked, opponents_of
 from cgos_server.core.questions.posterior import Games
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.sequential import log_likelihood_ratios
@@ -167,9 +167,10 @@ def stored_answer(row: QuestionRow) -> Answer | None:
     if not row.answer:
         return None
     try:
-        return msgspec.json.decode(row.answer, type=Answer)
+        answer = msgspec.json.decode(row.answer, type=Answer)
     except msgspec.MsgspecError as error:
         raise OurFault(f"the answer of question {row.id} cannot be read: {error}") from error
+    return answer if row.kind == Gauntlet.kind else without_vague_estimate(answer)
 
 
 def _record(
