@@ -48,16 +48,21 @@ class Explaining:
         self._history = history
         self._known: OrderedDict[tuple[int, GameId | None], RoundDetail] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
+        history.forgetting.append(self._forget)
+
+    def _forget(self) -> None:
+        self._known = OrderedDict()
 
     async def round(self, number: int, game: GameId | None = None) -> RoundDetail:
         """All about a round, by its id, and about one of its games. Raises Refused."""
         async with self._one_at_a_time:
-            known = self._known.get((number, game))
+            kept = self._known
+            known = kept.get((number, game))
             if known is None:
-                known = self._known[number, game] = await self._explained(number, game)
-                while len(self._known) > KEPT:
-                    self._known.popitem(last=False)
-            self._known.move_to_end((number, game))
+                known = kept[number, game] = await self._explained(number, game)
+                while len(kept) > KEPT:
+                    kept.popitem(last=False)
+            kept.move_to_end((number, game))
             return known
 
     async def _explained(self, number: int, game: GameId | None) -> RoundDetail:

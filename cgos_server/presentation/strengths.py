@@ -123,6 +123,10 @@ class StrengthsOf:
         self._known: dict[str, tuple[float, Strengths]] = {}
         self._systems: dict[str, list[RatingSystem]] = {}
         self._one_at_a_time = asyncio.Lock()
+        history.forgetting.append(self._forget)
+
+    def _forget(self) -> None:
+        self._known = {}
 
     async def venue(self, name: str) -> Strengths | None:
         """None in a sandbox, and where there is no saved state of a system that knows strengths jointly, or none that
@@ -137,7 +141,8 @@ class StrengthsOf:
                 place = await self._history.refits.state_place(name, system.name)
                 if place is None:
                     continue
-                at, known = self._known.get(name, (0.0, None))
+                kept = self._known
+                at, known = kept.get(name, (0.0, None))
                 fresh = known is not None and self._clock() - at < FRESH_S
                 if known is None or known.system != system.name or (known.place != place and not fresh):
                     saved = await self._history.refits.state(name, system.name)
@@ -148,7 +153,7 @@ class StrengthsOf:
                         known = await asyncio.to_thread(_loaded, system, saved, names, headline=system.name == headline)
                     except ValueError:
                         continue  # of another release, or saved under other options
-                    self._known[name] = self._clock(), known
+                    kept[name] = self._clock(), known
                 return known
         return None
 

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cgos_protocol.errors import StoreError
-from cgos_protocol.facts import AnyFact
+from cgos_protocol.facts import AnyFact, NamesErased
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.api import addresses as api
@@ -147,9 +147,11 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
 
-    def heard(self, fact: AnyFact | None) -> None:
+    def heard(self, fact: AnyFact | NamesErased | None) -> None:
         """The next fact of the live server; None where some are missing. Returns at once."""
-        if fact is None:
+        if isinstance(fact, NamesErased):
+            fact = None  # as from another process: everything is to be read anew
+        elif fact is None:
             self.metrics.facts_missed += 1
         for hear in self._site.hearers:
             hear(fact)

@@ -97,6 +97,10 @@ class Rehearsals:
         self._coming: set[str] = set()
         self._turn = asyncio.Lock()
         self._waiting = 0
+        history.forgetting.append(self._forget)
+
+    def _forget(self) -> None:
+        self._known, self._latest = OrderedDict(), OrderedDict()
 
     def latest(self, record: EventRecord) -> EventForecast | None:
         """The last forecast of an event as it is announced, at once; None where there is none yet. Where it is old,
@@ -117,19 +121,21 @@ class Rehearsals:
     async def make_next(self) -> None:
         """Make the next forecast that a page could not show, as soon as there is one to make."""
         event, name = await self._wanted.get()
+        kept = self._latest
         try:
             ahead = await self.ahead(name)
         except Refused:
             ahead = None  # nobody can say; not asked again at once
         finally:
             self._coming.discard(name)
-        self._latest[event] = _Latest(ahead, self._now_ms())
-        while len(self._latest) > KEPT:
-            self._latest.popitem(last=False)
+        kept[event] = _Latest(ahead, self._now_ms())
+        while len(kept) > KEPT:
+            kept.popitem(last=False)
 
     async def ahead(self, name: str, wishes: Wishes | None = None) -> EventForecast:
         """How long an event will take. Raises Refused where it cannot be rehearsed, takes too long, or too many ask."""
         wishes = wishes or Wishes()
+        kept = self._known
         record = await self._events.named(name)
         key = (record.id, record.state.seq, wishes)
         if (known := self._fresh(key)) is not None:
@@ -146,9 +152,9 @@ class Rehearsals:
                 ahead = answer(record, at, await self._rehearsed(name, at.rehearsal))
         finally:
             self._waiting -= 1
-        self._known[key] = _Known(ahead, now)
-        while len(self._known) > KEPT:
-            self._known.popitem(last=False)
+        kept[key] = _Known(ahead, now)
+        while len(kept) > KEPT:
+            kept.popitem(last=False)
         return ahead
 
     def _fresh(self, key: Key) -> EventForecast | None:

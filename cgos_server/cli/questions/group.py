@@ -180,7 +180,7 @@ def _of_games(answer: api.QuestionAnswer) -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = [
         ("games", f"won {answer.wins}, drew {answer.draws}, lost {answer.losses}"),
         ("pairs", f"[{', '.join(map(str, answer.counts))}]"),
-        ("Elo", f"{with_interval(answer.elo, answer.lower, answer.upper)} (95 %)"),
+        ("Elo", with_interval(answer.elo, answer.lower, answer.upper, " (95 %)")),
     ]
     if answer.normalized is not None:
         nelo = with_interval(answer.normalized, answer.normalized_lower, answer.normalized_upper)

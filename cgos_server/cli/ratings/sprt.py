@@ -29,6 +29,7 @@ from cgos_server.core.sequential import (
     first_decision,
     remaining,
     standing,
+    stated,
 )
 from cgos_server.presentation.questions.paste import SequentialTest, elo, six_lines, verdict, with_interval
 from cgos_server.presentation.words import count, likelihood
@@ -139,7 +140,7 @@ def sprt(source: _Source, bounds: _Bounds, file: Path, as_json: bool) -> None:
         counts=counted.counts,
         points=counted.points,
         standing=standing(counted.counts, hypotheses),
-        estimate=estimate(counted.counts, hypotheses),
+        estimate=stated(estimate(counted.counts, hypotheses), counted.counts.games),
     )
     needed = remaining(counted.counts, hypotheses)
     if as_json:

@@ -16,7 +16,16 @@ from cgos_server.core.questions.asked import Asked, Gauntlet, Test
 from cgos_server.core.questions.place import place
 from cgos_server.core.questions.tally import Score, Tally
 from cgos_server.core.rating.base import Z95
-from cgos_server.core.sequential import Estimate, Standing, estimate, fixed_estimate, remaining, standing
+from cgos_server.core.sequential import (
+    LEAST_GAMES,
+    Estimate,
+    Standing,
+    estimate,
+    fixed_estimate,
+    remaining,
+    standing,
+    stated,
+)
 
 _NORMAL: Final = NormalDist()
 
@@ -43,7 +52,8 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     :ivar repeated: pairs that repeated an earlier one move by move, and count for nothing
     :ivar faults: how games ended other than on the board -> [lost so by the version, by its opponents]
     :ivar llr: a test's log-likelihood ratio, with its two bounds `reject_at` and `accept_at`
-    :ivar elo: a test, a challenge: by how much it is stronger; a gauntlet: where it stands on the opponents' scale
+    :ivar elo: a test, a challenge: by how much it is stronger; a gauntlet: where it stands on the opponents' scale;
+        None with the rest of the estimate where :func:`~cgos_server.core.sequential.stated` withholds it
     :ivar lower: where the 95 % interval begins, `upper`: where it ends
     :ivar normalized: the difference in normalized Elo, with its interval
     :ivar superiority: the share of chance that speaks for the version: see
@@ -75,6 +85,19 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def games(self) -> int:
         """Games in pairs that count."""
         return self.wins + self.draws + self.losses
+
+    @property
+    def estimate(self) -> Estimate:
+        """By how much it is stronger."""
+        return Estimate(
+            elo=self.elo,
+            lower=self.lower,
+            upper=self.upper,
+            normalized=self.normalized,
+            normalized_lower=self.normalized_lower,
+            normalized_upper=self.normalized_upper,
+            superiority=0.5 if self.superiority is None else self.superiority,
+        )
 
 
 def tallied(asked: Asked, tally: Tally) -> Answer:
@@ -132,6 +155,8 @@ def _of_gauntlet(asked: Gauntlet, tally: Tally, known: Answer) -> Answer:
     known = replace(known, against=against)
     if not any(known.counts):
         return known
+    if known.games < LEAST_GAMES and stands.half_width > asked.within:
+        return known
     return replace(known, elo=stands.elo, lower=stands.elo - stands.half_width, upper=stands.elo + stands.half_width)
 
 
@@ -147,7 +172,13 @@ def _against(version: VersionId, tally: Tally, superiority: float | None = None)
     )
 
 
+def without_vague_estimate(known: Answer) -> Answer:
+    """The answer of a test or a challenge that an earlier release stored, as :func:`answer_of` gives it today."""
+    return _with(known, known.estimate) if known.games else known
+
+
 def _with(known: Answer, of: Estimate) -> Answer:
+    of = stated(of, known.games)
     return replace(
         known,
         elo=of.elo,

@@ -16,13 +16,14 @@ single games that B lost, drew and won.
 '160281 games where they are equal, and 5.0 % of such tests accept'
 """
 
-from .estimate import Estimate, estimate, fixed_estimate
+from .estimate import LEAST_GAMES, Estimate, estimate, fixed_estimate, stated
 from .hypotheses import Counts, Decision, Hypotheses, Scale
 from .likelihood import closed_form, log_likelihood_ratio, log_likelihood_ratios
 from .planning import Cost, expected, expected_at, fixed_length, pair_distribution, remaining
 from .standing import Standing, first_decision, standing
 
 __all__ = [
+    "LEAST_GAMES",
     "Cost",
     "Counts",
     "Decision",
@@ -42,4 +43,5 @@ __all__ = [
     "pair_distribution",
     "remaining",
     "standing",
+    "stated",
 ]

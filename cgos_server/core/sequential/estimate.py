@@ -11,7 +11,7 @@ result adds to it. Decides all of that. Must not know: who plays, where a test e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Final
 
@@ -24,6 +24,9 @@ from .standing import decided
 
 TAIL: Final = 0.025
 """The probability that each side of an interval leaves out."""
+
+LEAST_GAMES: Final = 20
+"""Of fewer games, in ten pairs or single, no estimate is stated."""
 
 _WIDTH: Final = 1.959963984540054
 _NEAR: Final = 1e-10
@@ -130,6 +133,14 @@ def fixed_estimate(counts: Sequence[int] | Counts) -> Estimate:
     mean, sd_of_score = (float(each) for each in moments(shares))
     superiority = normal_below((mean - EQUAL_SCORE) / sd_of_score * sqrt(counted.total))
     return _written(ends[0], ends[1], len(shares), superiority)
+
+
+def stated(known: Estimate, games: int) -> Estimate:
+    """Return `known`, without its Elo where it has fewer than `LEAST_GAMES` games or an interval with an open end."""
+    if games >= LEAST_GAMES and known.lower is not None and known.upper is not None:
+        return known
+    known = replace(known, elo=None, lower=None, upper=None)
+    return replace(known, normalized=None, normalized_lower=None, normalized_upper=None)
 
 
 def _as_favorable(motion: Path, hypotheses: Hypotheses) -> Callable[[float], float]:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Protocol
 
+import msgspec
 import structlog
 
 from cgos_protocol.api.messages import StrengthChange
@@ -18,6 +19,7 @@ from cgos_protocol.errors import CgosError
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Outcome
 from cgos_server.core.rating.breaks import State, looks
+from cgos_server.core.renaming import Renaming
 from cgos_server.observability.metrics import VenueMeter
 from cgos_server.service.ratings.rating_health import check_anchors, check_version, settled
 from cgos_server.service.ratings.venue_ratings import VenueRatings
@@ -61,6 +63,11 @@ class RatingWatch:
     def changes(self) -> list[StrengthChange]:
         """The versions whose strength seems to have changed, as of the latest look, by wire name."""
         return sorted(self._changes.values(), key=lambda change: change.version)
+
+    def rename(self, renaming: Renaming) -> None:
+        """Use the new names in what was noticed."""
+        renamed = renaming.values(msgspec.to_builtins(self._changes))
+        self._changes = msgspec.convert(renamed, dict[VersionId, StrengthChange])
 
     async def run(self) -> None:
         """For ever."""

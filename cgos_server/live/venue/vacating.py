@@ -66,3 +66,4 @@ def rename(venue: LiveVenue, names: Mapping[VersionId, str], renaming: Renaming)
     for player in venue.roster.players.values():
         player.name = names.get(player.version, player.name)
     venue.suspensions.reword(renaming.text)
+    venue.watch.rename(renaming)

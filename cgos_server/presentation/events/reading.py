@@ -52,6 +52,11 @@ class ReadEvents:
         self._records: OrderedDict[EventId, EventRecord] = OrderedDict()
         self._summaries: OrderedDict[EventId, EventSummary] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
+        history.forgetting.append(self._forget)
+
+    def _forget(self) -> None:
+        # New mappings: a read that began before stores its outcome in the old ones.
+        self._records, self._summaries = OrderedDict(), OrderedDict()
 
     async def named(self, name: str) -> EventRecord:
         """The event of this name, as it is now. Raises Refused (``no-event``), StoreError, and OurFault where its log
@@ -66,7 +71,8 @@ class ReadEvents:
                 record = await self._read(row)
                 if len(record.state.event.entrants) > MANY:
                     await asyncio.to_thread(getattr, record.results, "standings")
-        self._records.move_to_end(row.id)
+        if row.id in self._records:
+            self._records.move_to_end(row.id)
         return record
 
     async def made_of(self, name: str, make: Callable[[EventRecord], T]) -> T:
@@ -93,35 +99,40 @@ class ReadEvents:
     async def read_ahead(self) -> None:
         """Read the latest events before anybody asks for a list of them: some milliseconds each, others in between."""
         try:
-            await self.summaries(await self._history.events.page(AHEAD))
+            kept = None
+            while kept is not self._summaries:  # they were forgotten meanwhile
+                kept = self._summaries
+                await self.summaries(await self._history.events.page(AHEAD))
         except StoreError as error:
             log_.info("events are read when somebody asks for them", error=str(error))
 
     async def _summary(self, row: EventRow) -> EventSummary | None:
-        known = self._summaries.get(row.id)
+        summaries = self._summaries
+        known = summaries.get(row.id)
         if known is None or known.seq != row.seq:
             try:
                 known = summary(await self.at(row))
             except OurFault:
                 return None
-            self._summaries[row.id] = known
-            while len(self._summaries) > MOST_SUMMARIES:
-                self._summaries.popitem(last=False)
-        self._summaries.move_to_end(row.id)
+            summaries[row.id] = known
+            while len(summaries) > MOST_SUMMARIES:
+                summaries.popitem(last=False)
+        summaries.move_to_end(row.id)
         return known
 
     async def _read(self, row: EventRow) -> EventRecord:
-        record = self._records.get(row.id)
+        records = self._records
+        record = records.get(row.id)
         if record is not None and record.state.seq >= row.seq:
             return record
         while record is None or record.state.seq < row.seq:
             since = 0 if record is None else record.state.seq
             record = _folded(row.id, record, await self._history.events.log(row.id, since, AT_ONCE))
         record.bots = await self._history.events.bots(row.id)
-        self._records[row.id] = record
-        self._records.move_to_end(row.id)
-        while len(self._records) > 1 and sum(len(each.entries) for each in self._records.values()) > MOST_ENTRIES:
-            self._records.popitem(last=False)
+        records[row.id] = record
+        records.move_to_end(row.id)
+        while len(records) > 1 and sum(len(each.entries) for each in records.values()) > MOST_ENTRIES:
+            records.popitem(last=False)
         return record
 
 

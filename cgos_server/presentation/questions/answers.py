@@ -15,7 +15,7 @@ from cgos_protocol.api import questions as api
 from cgos_server.core.questions.answer import Answer
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, State, Test, decode_asked, opponents_of
 from cgos_server.core.questions.wording import Names, asks
-from cgos_server.core.sequential import Counts, Decision, Estimate, Standing
+from cgos_server.core.sequential import Counts, Decision, Standing
 from cgos_server.presentation.questions import sentences
 from cgos_server.presentation.questions.paste import (
     Challenged,
@@ -126,7 +126,7 @@ def text(record: QuestionRecord, link: str) -> str:
             counts=Counts.of(answer.counts),
             points=points,
             standing=_standing(asked, answer, decision),
-            estimate=_estimate(answer),
+            estimate=answer.estimate,
             ended="" if decision is not None else state,
         )
         return six_lines(tested, link)
@@ -149,7 +149,7 @@ def text(record: QuestionRecord, link: str) -> str:
         most_games=asked.most_games,
         counts=Counts.of(answer.counts),
         points=points,
-        estimate=_estimate(answer),
+        estimate=answer.estimate,
     )
     return lines_of_challenge(challenged, link)
 
@@ -230,16 +230,4 @@ def _standing(asked: Test, answer: Answer, decision: Decision | None) -> Standin
     hypotheses = asked.hypotheses
     return Standing(
         llr=answer.llr or 0.0, reject_at=hypotheses.reject_at, accept_at=hypotheses.accept_at, decision=decision
-    )
-
-
-def _estimate(answer: Answer) -> Estimate:
-    return Estimate(
-        elo=answer.elo,
-        lower=answer.lower,
-        upper=answer.upper,
-        normalized=answer.normalized,
-        normalized_lower=answer.normalized_lower,
-        normalized_upper=answer.normalized_upper,
-        superiority=0.5 if answer.superiority is None else answer.superiority,
     )

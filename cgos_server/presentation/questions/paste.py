@@ -13,6 +13,8 @@ from cgos_protocol import intervals
 from cgos_server.core.questions.wording import SCALES
 from cgos_server.core.sequential import Counts, Decision, Estimate, Hypotheses, Standing
 
+NO_ESTIMATE: Final = "no estimate: it takes 10 pairs (20 games) and an interval with two ends"
+
 _DIGITS: Final = 1
 _NARROW: Final = 6
 _MOST_OPPONENTS: Final = 5
@@ -84,7 +86,7 @@ def six_lines(tested: SequentialTest, link: str) -> str:
     hypotheses, now, counts = tested.hypotheses, tested.standing, tested.counts
     rows = (
         ("Test", f"{tested.newer} against {tested.older}: {tested.ended or verdict(now.decision)}"),
-        ("Elo", f"{elo(tested.estimate)} (95 %)"),
+        ("Elo", elo(tested.estimate, " (95 %)")),
         (
             "LLR",
             f"{now.llr:z.2f} ({now.reject_at:.2f}, {now.accept_at:.2f}) "
@@ -107,7 +109,7 @@ def lines_of_gauntlet(placed: Placed, link: str) -> str:
     left = len(placed.opponents) - len(shown)
     rows = (
         ("Gauntlet", f"{placed.version}: {placed.state}"),
-        ("Elo", f"{with_interval(value, lower, upper)} (95 %), on the scale of its opponents"),
+        ("Elo", with_interval(value, lower, upper, " (95 %), on the scale of its opponents")),
         ("Within", f"{half} Elo, asked for {placed.within:g}"),
         ("Games", f"N: {sum(placed.points)}{_points(placed.points)}"),
         ("Against", "; ".join(shown) + (f"; {left} more" if left else "")),
@@ -119,11 +121,11 @@ def lines_of_gauntlet(placed: Placed, link: str) -> str:
 def lines_of_challenge(challenged: Challenged, link: str) -> str:
     """As :func:`six_lines`: names and state, Elo on both scales, games, counts, and where it can be looked at."""
     estimate = challenged.estimate
-    normalized = with_interval(estimate.normalized, estimate.normalized_lower, estimate.normalized_upper)
+    normalized = (estimate.normalized, estimate.normalized_lower, estimate.normalized_upper)
     rows = (
         ("Challenge", f"{challenged.version} against {challenged.against}: {challenged.state}"),
-        ("Elo", f"{elo(estimate)} (95 %)"),
-        ("nElo", f"{normalized} (95 %)"),
+        ("Elo", elo(estimate, " (95 %)")),
+        ("nElo", with_interval(*normalized, " (95 %)")),
         ("Games", f"N: {challenged.counts.games}{_points(challenged.points)}, asked for {challenged.most_games}"),
         ("Pairs", f"[{', '.join(map(str, challenged.counts.cells))}]"),
         ("Link", link),
@@ -141,22 +143,16 @@ def verdict(decision: Decision | None) -> str:
     return _RUNNING if decision is None else decision.value
 
 
-def elo(estimate: Estimate) -> str:
-    """Logistic Elo with its interval: ``1.4 ± 1.3``, ``12.0, 3.1 to 30.2``, ``331.1, at least -15.2``."""
-    return with_interval(estimate.elo, estimate.lower, estimate.upper)
+def elo(estimate: Estimate, unit: str = "") -> str:
+    """Logistic Elo with its interval: ``1.4 ± 1.3``, ``12.0, 3.1 to 30.2``."""
+    return with_interval(estimate.elo, estimate.lower, estimate.upper, unit)
 
 
-def with_interval(value: float | None, lower: float | None, upper: float | None) -> str:
-    """A value with an interval whose ends may be open."""
-    if value is None:
-        middle = ""
-    elif lower is not None and upper is not None:
-        return intervals.written(value, lower, upper, digits=_DIGITS)
-    else:
-        middle = f"{value:.{_DIGITS}f}, "
-    if lower is None and upper is None:
-        return f"{middle}any" if middle else "not known"
-    return f"{middle}at most {upper:.{_DIGITS}f}" if lower is None else f"{middle}at least {lower:.{_DIGITS}f}"
+def with_interval(value: float | None, lower: float | None, upper: float | None, unit: str = "") -> str:
+    """A value with its interval, and the unit behind them; :data:`NO_ESTIMATE` where one of them is missing."""
+    if value is None or lower is None or upper is None:
+        return NO_ESTIMATE
+    return intervals.written(value, lower, upper, digits=_DIGITS) + unit
 
 
 def _points(points: tuple[int, int, int] | None) -> str:

@@ -19,8 +19,8 @@ import numpy as np
 from cgos_protocol.errors import OurFault
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import QuestionId, VersionId
-from cgos_server.core.questions.answer import Answer, answer_of
-from cgos_server.core.questions.asked import Asked, State, Test, decode_asked, opponents_of
+from cgos_server.core.questions.answer import Answer, answer_of, without_vague_estimate
+from cgos_server.core.questions.asked import Asked, Gauntlet, State, Test, decode_asked, opponents_of
 from cgos_server.core.questions.posterior import Games
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.sequential import log_likelihood_ratios
@@ -124,6 +124,10 @@ class ReadQuestions:
         self._history = history
         self._records: OrderedDict[QuestionId, tuple[Progress, QuestionRecord]] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
+        history.forgetting.append(self._forget)
+
+    def _forget(self) -> None:
+        self._records = OrderedDict()
 
     async def numbered(self, question: QuestionId) -> QuestionRecord:
         """A question as it is now. Raises Refused (``no-question``), StoreError, and OurFault where it cannot be
@@ -131,13 +135,14 @@ class ReadQuestions:
         async with self._one_at_a_time:
             row = await self._history.questions.numbered(question)
             progress = await self._history.questions.progress(question)
-            known = self._records.get(question)
+            records = self._records
+            known = records.get(question)
             if known is None or known[0] != progress or known[1].row != row:
-                self._records[question] = progress, await self._read(row)
-                if len(self._records) > _KEPT:
-                    self._records.popitem(last=False)
-            self._records.move_to_end(question)
-            return self._records[question][1]
+                known = records[question] = progress, await self._read(row)
+                if len(records) > _KEPT:
+                    records.popitem(last=False)
+            records.move_to_end(question)
+            return known[1]
 
     async def _read(self, row: QuestionRow) -> QuestionRecord:
         asked = decode_asked(row.asked)
@@ -162,9 +167,10 @@ def stored_answer(row: QuestionRow) -> Answer | None:
     if not row.answer:
         return None
     try:
-        return msgspec.json.decode(row.answer, type=Answer)
+        answer = msgspec.json.decode(row.answer, type=Answer)
     except msgspec.MsgspecError as error:
         raise OurFault(f"the answer of question {row.id} cannot be read: {error}") from error
+    return answer if row.kind == Gauntlet.kind else without_vague_estimate(answer)
 
 
 def _record(

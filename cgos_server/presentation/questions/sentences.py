@@ -52,12 +52,14 @@ def stands(
 def says(asked: Asked, answer: Answer, names: Names) -> str:
     """What its games say of strength, in a sentence."""
     version = names[asked.version]
+    elo = with_interval(answer.elo, answer.lower, answer.upper)
+    if answer.elo is None:
+        return f"{elo.capitalize()}."
     if isinstance(asked, Gauntlet):
-        elo = with_interval(answer.elo, answer.lower, answer.upper)
         return f"{version} stands at {elo} (95 %) on the scale of its opponents."
     against = getattr(asked, "against", None)
     whom = "its opponents together" if against is None else names[against]
-    return f"{version} minus {whom}: {with_interval(answer.elo, answer.lower, answer.upper)} Elo (95 %)."
+    return f"{version} minus {whom}: {elo} Elo (95 %)."
 
 
 def headline(state: State) -> str:

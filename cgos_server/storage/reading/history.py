@@ -5,6 +5,7 @@ Must not know: which questions there are, how an answer is shown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 from cgos_server.storage.location import Location, PostgresUrl
@@ -38,10 +39,12 @@ class History:
     :param live: for the process that has the games: its questions wait for a PostgreSQL that restarts, and a disk that
         fails under them is an error and not the end of the process
     :param patience_s: how long a question of the live server waits, seconds
+    :ivar forgetting: drop what was made of earlier answers; whoever keeps some adds a function
     :ivar bulk: hands out everything; on SQLite by few connections of its own, so that no page waits for it
     """
 
     def __init__(self, location: Location, *, live: bool = False, patience_s: float = 0.0) -> None:
+        self.forgetting: list[Callable[[], None]] = []
         self.source = Source(location, _engine(location, live), patience_s)
         self.bulk_source = Source(location, _bulk_engine(location))
         self.games = Games(self.source)
@@ -65,9 +68,11 @@ class History:
         self.personal = Personal(self.bulk_source)
 
     def forget_names(self) -> None:
-        """What is known of names may be so no more."""
+        """Drop every name, and what was made with names: somebody may have been erased."""
         self.source.forget_names()
         self.bulk_source.forget_names()
+        for forget in self.forgetting:
+            forget()
 
     async def close(self) -> None:
         """Close all connections."""

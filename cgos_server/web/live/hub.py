@@ -93,6 +93,7 @@ class Hub:
         self._ended: set[GameId] = set()
         self.followers = 0
         self._lost = True  # whatever happened before this process began
+        self._began = False
         self._polling = False
         self._unreadable: set[GameId] = set()
         self._after_ms = 0
@@ -294,7 +295,9 @@ class Hub:
         except BaseException:
             self._lost = True
             raise
-        self._after_ms = self._now_ms() + _LOSSES_MS
+        # The loss at the start is followed at once by another: whoever tells facts says that earlier ones are missing.
+        self._after_ms = self._now_ms() + _LOSSES_MS if self._began else 0
+        self._began = True
         self.news.lost(self._now_ms())
         self.bell.ring()
 

@@ -48,6 +48,6 @@ def said(record: QuestionRecord) -> str:
         return f"LLR {answer.llr or 0.0:z.2f}, goes on"
     if isinstance(asked, Test | Gauntlet):
         state = "goes on" if record.state is State.OPEN else record.state.value
-        elo = f", {with_interval(answer.elo, answer.lower, answer.upper)} Elo" if answer.games else ""
+        elo = f", {with_interval(answer.elo, answer.lower, answer.upper)} Elo" if answer.elo is not None else ""
         return f"{state}{elo}"
     return f"won {answer.wins}, drew {answer.draws}, lost {answer.losses} of {asked.most_games}"

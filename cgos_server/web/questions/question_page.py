@@ -101,8 +101,8 @@ def pictures(detail: QuestionDetail) -> Pictures:
     if not any(answer.counts):
         return Pictures(llr, None, None)
     origin = None if detail.kind == "gauntlet" else 0.0
-    elo = elo_svg(answer.elo, answer.lower, answer.upper, origin=origin)
-    return Pictures(llr, Markup(elo), Markup(counts_svg(answer.counts)))
+    elo = None if answer.elo is None else Markup(elo_svg(answer.elo, answer.lower, answer.upper, origin=origin))
+    return Pictures(llr, elo, Markup(counts_svg(answer.counts)))
 
 
 def faults(detail: QuestionDetail) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from cgos_protocol.api.questions import QuestionNow
 from cgos_protocol.ids import QuestionId
 from cgos_server.cli.questions import sources
+from cgos_server.presentation.questions.paste import NO_ESTIMATE
 
 pytestmark = pytest.mark.usefixtures("asked")
 
@@ -44,7 +45,7 @@ def test_who_is_not_there(run: Any) -> None:
 def test_an_open_test(run: Any, as_json: Any) -> None:
     shown = run("question", "show", "1")
     assert shown.stdout.startswith("Is Alpha stronger than Beta?\n")
-    for words in ("won 4, drew 1, lost 1", "[0, 0, 1, 1, 1]", "0 and 200 nelo", "running games   1"):
+    for words in ("won 4, drew 1, lost 1", "[0, 0, 1, 1, 1]", "0 and 200 nelo", "running games  1", NO_ESTIMATE):
         assert words in shown.stdout
     assert shown.stderr.startswith("It goes on: the log-likelihood ratio is ")
     detail = as_json("question", "show", "1")

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from cgos_server.cli.main import main
 from cgos_server.cli.ratings.sprt import sprt
+from cgos_server.presentation.questions.paste import NO_ESTIMATE
 
 
 def run(text: str, *options: str) -> Result:
@@ -124,3 +125,10 @@ def test_help_says_how_games_are_paired_and_what_exit_codes_mean() -> None:
     text = " ".join(CliRunner().invoke(sprt, ["--help"]).output.split())
     assert "follow one another with colors swapped are a pair" in text
     assert "Exits with 0 where the test accepts (B is stronger), 1 where it rejects, 3 where it goes on" in text
+
+
+@pytest.mark.parametrize("counts", ["0 0 0 1 9", "0 0 1 0 0", "2 1 2"])
+def test_too_little_gives_no_estimate(counts: str) -> None:
+    shown = run(counts).stdout
+    assert shown.count(NO_ESTIMATE) == 3
+    assert "at least -" not in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from math import exp, log
 
 import pytest
@@ -11,12 +12,12 @@ from msgspec.structs import replace
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId, VersionId
-from cgos_server.core.questions.answer import answer_of
+from cgos_server.core.questions.answer import answer_of, without_vague_estimate
 from cgos_server.core.questions.asked import Challenge, Gauntlet, Opponent, Test
 from cgos_server.core.questions.place import PRIOR_SD, Place, expected_points, place
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.bayes.likelihood import draw_parameter, probabilities
-from cgos_server.core.sequential import fixed_estimate, standing
+from cgos_server.core.sequential import Estimate, fixed_estimate, standing, stated
 
 FIELD = (Opponent(version=VersionId(2), rating=1800.0), Opponent(version=VersionId(3), rating=2100.0))
 ASKED = Gauntlet(version=VersionId(1), most_games=1000, field=FIELD)
@@ -92,12 +93,12 @@ def test_draws_widen_a_lead_and_its_interval() -> None:
 
 
 def test_an_answer_says_what_its_games_say() -> None:
-    tally = tally_of({2: [4, 2, 3], 3: [0]})
+    tally = tally_of({2: [4, 2, 3] * 3, 3: [0]})
     gauntlet = answer_of(ASKED, tally)
-    assert (gauntlet.wins, gauntlet.draws, gauntlet.losses, gauntlet.games) == (3, 3, 2, 8)
-    assert gauntlet.counts == (1, 0, 1, 1, 1)
+    assert (gauntlet.wins, gauntlet.draws, gauntlet.losses, gauntlet.games) == (9, 9, 2, 20)
+    assert gauntlet.counts == (1, 0, 3, 3, 3)
     assert gauntlet.elo == pytest.approx(place(ASKED, tally).elo)
-    assert [one.counts for one in gauntlet.against] == [(0, 0, 1, 1, 1), (1, 0, 0, 0, 0)]
+    assert [one.counts for one in gauntlet.against] == [(0, 0, 3, 3, 3), (1, 0, 0, 0, 0)]
     stronger = [one.superiority for one in gauntlet.against]
     assert stronger[0] is not None
     assert stronger[1] is not None
@@ -105,13 +106,48 @@ def test_an_answer_says_what_its_games_say() -> None:
 
 
 def test_a_test_and_a_challenge_say_their_estimates() -> None:
-    tally = tally_of({2: [4, 2, 3, 2, 4, 1]})
+    tally = tally_of({2: [4, 2, 3, 2, 4, 1] * 2})
     test = Test(version=VersionId(1), against=VersionId(2), most_games=100)
     answer = answer_of(test, tally)
     assert answer.llr == standing(tally.counts(), test.hypotheses).llr
     assert answer.pairs_left is not None
     assert answer.elo is not None
-    challenge = answer_of(Challenge(version=VersionId(1), against=VersionId(2), most_games=12), tally)
+    challenge = answer_of(Challenge(version=VersionId(1), against=VersionId(2), most_games=24), tally)
     assert (challenge.elo, challenge.llr) == (fixed_estimate(tally.counts()).elo, None)
     nothing = answer_of(test, Tally())
     assert (nothing.llr, nothing.elo, nothing.games) == (0.0, None, 0)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        pytest.param([4, 2, 3, 2, 4, 1, 2, 3, 1], id="nine pairs"),
+        pytest.param([4] * 9 + [3], id="no upper end"),
+        pytest.param([0] * 12, id="no lower end"),
+        pytest.param([2], id="one pair"),
+    ],
+)
+def test_nothing_is_estimated_of_too_little(pairs: list[int]) -> None:
+    tally = tally_of({2: pairs})
+    vague = Estimate(
+        elo=0.0, lower=None, upper=1.0, normalized=0.0, normalized_lower=-1.0, normalized_upper=1.0, superiority=0.5
+    )
+    for asked in (
+        Test(version=VersionId(1), against=VersionId(2), most_games=100),
+        Challenge(version=VersionId(1), against=VersionId(2), most_games=100),
+    ):
+        answer = answer_of(asked, tally)
+        assert answer.games == 2 * len(pairs)
+        assert answer.superiority is not None
+        estimated = [answer.elo, answer.lower, answer.upper, answer.normalized, answer.normalized_lower]
+        assert [*estimated, answer.normalized_upper] == [None] * 6
+        stored_earlier = replace(answer, **{name: getattr(vague, name) for name in ("elo", "lower", "upper")})
+        assert without_vague_estimate(stored_earlier) == answer
+    assert stated(dataclasses.replace(vague, lower=-1.0), 20).elo == 0.0
+
+
+def test_a_gauntlet_is_placed_by_ten_pairs_or_as_soon_as_it_is_answered() -> None:
+    tally = tally_of({2: [2, 3, 1], 3: [1]})
+    assert answer_of(ASKED, tally).elo is None
+    width = place(ASKED, tally).half_width
+    assert answer_of(replace(ASKED, within=width + 1.0), tally).elo == place(ASKED, tally).elo

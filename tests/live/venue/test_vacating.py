@@ -9,10 +9,11 @@ from prometheus_client import CollectorRegistry
 from support.live.acts import server_acts
 from support.live.event_room import EventRoom
 from support.live.house import House
+from support.service.acting import changed
 
 from cgos_protocol.errors import Unavailable
 from cgos_protocol.facts import NamesErased
-from cgos_protocol.ids import BotId
+from cgos_protocol.ids import BotId, VersionId
 from cgos_server.core.renaming import Renaming
 from cgos_server.live.events.director import EventDirector
 from cgos_server.live.venue import vacating
@@ -63,8 +64,10 @@ async def test_its_games_are_aborted_and_it_is_sent_away(monkeypatch: pytest.Mon
     assert house.live.roster.named("bert") is not None
     facts: list[object] = []
     house.live.context.bus.subscribe(NamesErased, facts.append)
+    house.live.watch._changes = {anna.version: changed("anna"), VersionId(7): changed("bert")}
     await control.erased({anna.version: "deleted-2"}, Renaming({"anna": "deleted-2"}))
     assert house.live.roster.names[anna.version] == "deleted-2"
+    assert house.live.watch.changes() == [changed("bert"), changed("deleted-2")]
     assert facts == [NamesErased()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cgos_server.core.sequential import Counts, Hypotheses, Scale, estimate, standing
-from cgos_server.presentation.questions.paste import SequentialTest, six_lines, with_interval
+from cgos_server.presentation.questions.paste import NO_ESTIMATE, SequentialTest, six_lines, with_interval
 
 
 def lines(cells: tuple[int, ...], points: tuple[int, int, int] | None, scale: Scale = Scale.NORMALIZED) -> list[str]:
@@ -48,12 +48,12 @@ def test_there_are_six_lines_whatever_was_counted(cells: tuple[int, ...], scale:
     [
         ((1.42, 0.15, 2.66), "1.4 ± 1.3"),
         ((12.0, 3.0, 40.0), "12.0, 3.0 to 40.0"),
-        ((331.0, -15.0, None), "331.0, at least -15.0"),
-        ((-331.0, None, 15.0), "-331.0, at most 15.0"),
-        ((0.0, None, None), "0.0, any"),
-        ((None, None, None), "not known"),
+        ((331.0, -15.0, None), NO_ESTIMATE),
+        ((-331.0, None, 15.0), NO_ESTIMATE),
+        ((0.0, None, None), NO_ESTIMATE),
+        ((None, None, None), NO_ESTIMATE),
     ],
 )
-def test_intervals_with_open_ends(given: tuple[float | None, ...], written: str) -> None:
+def test_an_interval_with_an_open_end_is_no_estimate(given: tuple[float | None, ...], written: str) -> None:
     value, lower, upper = given
     assert with_interval(value, lower, upper) == written

@@ -233,6 +233,8 @@ async def test_losses_in_a_row_are_made_up_for_once() -> None:
     world.begin(1)
     async with world.hub.watching(1) as board:
         await world.hub.look()
+        world.hub.heard(None)  # as the first that a new web process is told
+        await world.hub.look()
         for _ in range(50):
             world.play(1)
             world.hub.heard(None)

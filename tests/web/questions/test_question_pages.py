@@ -14,6 +14,7 @@ import pytest
 from support.web.questions import ACCEPTED, CALLED, EMPTY, OPEN, PLACED, REJECTED
 from web.test_pages import assert_harmless, get
 
+from cgos_server.presentation.questions.paste import NO_ESTIMATE
 from cgos_server.presentation.questions.record import QuestionRecord
 from cgos_server.web.questions.question_page import GAMES, faults
 
@@ -85,12 +86,13 @@ async def test_a_test_that_goes_on_shows_its_ratio_and_what_is_left(web: httpx2.
     text = (await web.get(f"/questions/{OPEN}")).text
     drawn = [ET.fromstring(each) for each in re.findall(r'<svg class="picture".*?</svg>', text, re.DOTALL)]
     labels = [each.get("aria-label") or "" for each in drawn]
-    assert [label.split(".")[0] for label in labels] == ["Log-likelihood ratio", "Elo", "Pairs by points"]
+    assert [label.split(".")[0] for label in labels] == ["Log-likelihood ratio", "Pairs by points"]
     assert "After 5 pairs" in labels[0]
-    assert "0 of 0, 1 of ½, 2 of 1, 1 of 1½, 1 of 2" in labels[2]
+    assert "0 of 0, 1 of ½, 2 of 1, 1 of 1½, 1 of 2" in labels[1]
     page = await get(web, f"/questions/{OPEN}")
     assert "1 pair repeated an earlier one move by move and counts for nothing." in page.text
     assert "left, on average" in page.text
+    assert f"{NO_ESTIMATE.capitalize()}." in page.text
     assert "What decides: its own games" in page.text
     assert 'http-equiv="refresh"' in text
     assert next(row[0] for row in page.rows if row[-1] == "" and row[0].isdigit()) == "7", "the latest pair first"
@@ -151,7 +153,7 @@ BADGES = {
     OPEN: r"Kogo_mcts against gnugo-3.8-L1: LLR -?\d\.\d\d, goes on",
     ACCEPTED: r"Kogo_mcts against gnugo-3.8-L1: accepted, \d+\.\d.* Elo",
     REJECTED: r"Kogo_mcts against gnugo-3.8-L1: rejected, .* Elo",
-    PLACED: r"Sakura-5k among 2 others: answered, .* Elo",
+    PLACED: r"Sakura-5k among 2 others: answered",  # of five pairs
     CALLED: r"Sakura-5k against whoever accepts: won 4, drew 2, lost 2 of 8",
 }
 """What the badge of a question says."""

@@ -78,6 +78,10 @@ class Recomputing:
         self._known: OrderedDict[Key, Recomputed] = OrderedDict()
         self._under_way: dict[Key, _Computation] = {}
         self._too_long: dict[tuple[str, str], _TooLong] = {}
+        site.history.forgetting.append(self._forget)
+
+    def _forget(self) -> None:
+        self._known = OrderedDict()
 
     async def standings(self, venue: str, system: str, last: int) -> Recomputed:
         """Standings after entry `last`, games as they count today. Raises TooMuch, Refused, OurFault."""
@@ -103,11 +107,11 @@ class Recomputing:
         finally:
             if not computation.waiting and self._under_way.get(key) is computation:
                 del self._under_way[key]
-        if key not in self._known:
-            self._known[key] = computed
-        while len(self._known) > KEPT:
-            self._known.popitem(last=False)
-        return self._known[key]
+        kept = computation.kept
+        kept.setdefault(key, computed)
+        while len(kept) > KEPT:
+            kept.popitem(last=False)
+        return kept[key]
 
     def _begun(self, venue: str, system: str, last: int) -> _Computation:
         location = self._site.history.source.location
@@ -116,6 +120,7 @@ class Recomputing:
             Task(path=path, venue=venue, system=system, rated=self._site.settings.rated(venue), last=last),
             {DATABASE_VARIABLE: location.dsn if isinstance(location, PostgresUrl) else ""},
             self._deadline_s,
+            self._known,
         )
 
     def _refusal(self, venue: str, system: str, last: int) -> Refused:
@@ -133,10 +138,14 @@ class _Computation:
     Whoever waits holds the lock in turn and reads what the child says, so that any of them may leave at any time.
 
     :ivar waiting: so many wait
+    :ivar kept: where its answer is kept: nowhere that is looked at once names were forgotten
     :ivar left: the last one who waited has left, and nobody may come any more
     """
 
-    def __init__(self, task: Task, environment: Mapping[str, str], deadline_s: float) -> None:
+    def __init__(
+        self, task: Task, environment: Mapping[str, str], deadline_s: float, kept: OrderedDict[Key, Recomputed]
+    ) -> None:
+        self.kept = kept
         self.waiting = 0
         self.left = False
         self._task = task
