@@ -133,7 +133,7 @@ class Mwm(ByRounds):
             why.append(_RELAXED[decision.level].format(beta=self.balance))
         games = _games(ids, decision, ledger, rng)
         again = [
-            f"{names[game.white]} - {names[game.black]}" for game in games if ledger.have_met(game.white, game.black)
+            f"{names[game.black]} - {names[game.white]}" for game in games if ledger.have_met(game.white, game.black)
         ]
         if again:
             why.append(f"Once more: {', '.join(again)}.")
