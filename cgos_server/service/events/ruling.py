@@ -239,7 +239,9 @@ async def _rule(
     black, white = name_of(before.event, game.black), name_of(before.event, game.white)
     words = result_words(result, f"Black ({black})", f"White ({white})")
     if game.result == result:
-        raise Conflict(Code.NO_CHANGE, f"Game {number} of {command.event} counts so already: {words}.")
+        raise Conflict(
+            Code.NO_CHANGE, f"Game {number} of {command.event} counts so already: {words}. Give another result."
+        )
     was = "no result"
     if game.result is not None:
         was = result_words(game.result, f"Black ({black})", f"White ({white})").replace(" wins", " won")

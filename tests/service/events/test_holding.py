@@ -138,7 +138,9 @@ async def test_a_ruling_that_changes_nothing_is_refused(admin: Admin, desk: Desk
     first, second = desk.open_numbers(CUP)
     desk.play(CUP, {first: WHITE_WINS})
     kept = len(desk.said), len(audits(store))
-    with pytest.raises(Refused, match=r"^Game 1 of Cup counts so already: White \(One\) wins\.$") as refused:
+    with pytest.raises(
+        Refused, match=r"^Game 1 of Cup counts so already: White \(One\) wins\. Give another result\.$"
+    ) as refused:
         await admin.handle(rule(first, "1-0"))
     assert refused.value.code == "no-change"
     assert await code(admin.handle(rule(first, "", winner="One", with_results=True))) == "no-change"
