@@ -115,7 +115,7 @@ class EventRule(Command[Done], frozen=True, kw_only=True, tag="event rule"):
         if score not in RESULTS or score == "void":
             words = ", ".join(word for word in RESULTS if word != "void")
             raise Invalid(Code.SCORE, f"{score!r} is no result. Give one of {words}; or have it replayed.")
-        return await _rule(self, context, before, RESULTS[score], {"result": score})
+        return await _rule(self, context, before, RESULTS[score], result=score)
 
     def _score(self, before: EventState) -> str:
         """Return the result that the winner stands for. Raises Refused."""
@@ -169,7 +169,7 @@ class EventReplay(Command[Done], frozen=True, kw_only=True, tag="event replay"):
 
     async def perform(self, context: CommandContext) -> Done:
         before = await context.server.events.reopen(self.event)
-        return await _rule(self, context, before, VOID, {})
+        return await _rule(self, context, before, VOID)
 
 
 class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-back"):
@@ -226,26 +226,21 @@ class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-ba
 
 
 async def _rule(
-    command: EventRule | EventReplay,
-    context: CommandContext,
-    before: EventState,
-    result: Result,
-    kept: dict[str, str],
+    command: EventRule | EventReplay, context: CommandContext, before: EventState, given: Result, **kept: str
 ) -> Done:
     """Give a game another result. Raises Refused; the audit keeps `kept` besides."""
     number = command.number
     reason = reason_for(command.reason, f"game {number} counts otherwise")
     game = game_by_id(before.event, number).game
     black, white = name_of(before.event, game.black), name_of(before.event, game.white)
-    words = result_words(result, f"Black ({black})", f"White ({white})")
-    if game.result == result:
+    sides = f"Black ({black})", f"White ({white})"
+    words = result_words(given, *sides)
+    if game.result == given:
         raise Conflict(
             Code.NO_CHANGE, f"Game {number} of {command.event} counts so already: {words}. Give another result."
         )
-    was = "no result"
-    if game.result is not None:
-        was = result_words(game.result, f"Black ({black})", f"White ({white})").replace(" wins", " won")
-    said = log.Ruled(game=number, result=result, reason=reason, with_results=command.with_results)
+    was = "no result" if game.result is None else result_words(game.result, *sides).replace(" wins", " won")
+    said = log.Ruled(game=number, result=given, reason=reason, with_results=command.with_results)
     now = context.server.events.say(command.event, said, actor_of(context))
     await context.commit(
         command,
