@@ -74,6 +74,32 @@ def test_what_is_asked_for_comes_before_what_the_file_says(tmp_path: Path) -> No
     assert run("next", "-", stdin=file.read_bytes()).exit_code == 0
 
 
+def test_files_that_say_no_options_have_those_of_new_events(csv: Path, tmp_path: Path) -> None:
+    custom = {"forfeit_counts_as_met": False, "forfeit_win_takes_bye": True, "order": "dutch"}
+    event, report = tmp_path / "event.json", tmp_path / "event.trf"
+    assert shown("next", csv, "--system", "tcec")["options"] == {}
+    assert shown("next", csv, "--system", "dutch", "--output", event)["options"] == custom
+    assert from_json(event.read_bytes()).options == custom
+    report.write_text("012 Of another program\n001    1      Ann\n001    2      Bob\n")
+    assert shown("next", report, "--system", "dutch")["options"] == custom
+    given = ("--option", "forfeit_win_takes_bye=false")
+    assert shown("next", report, "--system", "dutch", *given, "--output", report)["options"] == custom | {
+        "forfeit_win_takes_bye": False
+    }
+    assert run("result", report, "--game", 1, "1-0").exit_code == 0
+    assert shown("next", report)["options"] == custom | {"forfeit_win_takes_bye": False}
+
+
+def test_an_event_of_before_keeps_its_rules_about_forfeits(tmp_path: Path) -> None:
+    for name in ("event.json", "event.trf"):
+        file = tmp_path / name
+        before = Event(system="mwm", entrants=entrants([2000, 1900, 1800]), options={"order": "dutch"})
+        (tmp_path / "event.json").write_bytes(to_json(before))
+        assert run("convert", tmp_path / "event.json", file).exit_code == 0
+        assert shown("next", file, "--output", file)["options"] == {"order": "dutch"}
+        assert shown("check", file)[0]["agrees"]
+
+
 def test_check_says_what_differs(csv: Path, tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     assert run("next", csv, "--system", "dutch", "--output", event).exit_code == 0
