@@ -57,5 +57,5 @@ def amend(event: Event, id_: int, result: Result | None, with_results: bool = Fa
 
 def described(event: Event, placed: Placed) -> str:
     """A game for people."""
-    white, black = (name_of(event, side) for side in (placed.game.white, placed.game.black))
-    return f"game {placed.game.id} ({white} - {black}, round {placed.round})"
+    black, white = (name_of(event, side) for side in (placed.game.black, placed.game.white))
+    return f"game {placed.game.id} ({black} - {white}, round {placed.round})"

@@ -301,15 +301,24 @@ class Chance(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentDeclaration(Declaration):
-    """A tournament system. `make` takes its options and nothing else."""
+    """A tournament system. `make` takes its options and nothing else.
+
+    :ivar new: the options that new events are recorded with unless somebody says otherwise; records that have none of
+        them keep the defaults of `make`
+    """
+
+    new: Mapping[str, OptionValue] | None = None
 
 
-def declared(make: type[DataclassInstance], name: str, about: str) -> TournamentDeclaration:
+def declared(
+    make: type[DataclassInstance], name: str, about: str, new: Mapping[str, OptionValue] | None = None
+) -> TournamentDeclaration:
     """The declaration of a system whose options are the fields of a dataclass: each is annotated with what it may be,
-    and its default is the option's."""
+    and its default is the option's, but for those in `new`."""
     hints = get_type_hints(make, include_extras=True)
-    options = {each.name: hints[each.name].__metadata__[0]._replace(default=each.default) for each in fields(make)}
-    return TournamentDeclaration(name=name, about=about, make=make, options=options)
+    defaults = {each.name: each.default for each in fields(make)} | dict(new or {})
+    options = {key: hints[key].__metadata__[0]._replace(default=value) for key, value in defaults.items()}
+    return TournamentDeclaration(name=name, about=about, make=make, options=options, new=new)
 
 
 class System(Protocol):

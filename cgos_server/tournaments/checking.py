@@ -175,7 +175,7 @@ def require_result(number: int, game: Game, named: Callable[[Game], str], any_po
     if min(result.white, result.black) < 0 or (not any_points and max(result.white, result.black) > WIN):
         raise Invalid(
             Code.RESULT,
-            f"{where}: {named(game)} cannot end {result.white / 2:g}-{result.black / 2:g}. Give each side 0, a half or "
+            f"{where}: {named(game)} cannot end {result.black / 2:g}-{result.white / 2:g}. Give each side 0, a half or "
             "1 point (in the record: 0, 1 or 2 half points).",
         )
 
@@ -204,4 +204,4 @@ def _require_points(points: int, most: int, start: str) -> None:
 
 
 def _named(known: Known, game: Game) -> str:
-    return f"{known[game.white].name} - {known[game.black].name}"
+    return f"{known[game.black].name} - {known[game.white].name}"

@@ -165,7 +165,7 @@ def game_between(event: Event, white: int, black: int, number: int | None = None
     ]
     if len(games) == 1:
         return games[0]
-    names = f"{name_of(event, white)} (White) and {name_of(event, black)} (Black)"
+    names = f"{name_of(event, black)} (Black) and {name_of(event, white)} (White)"
     if games:
         candidates = ", ".join(f"game {one.game.id} in round {one.round}" for one in games)
         raise Invalid(
@@ -311,4 +311,4 @@ def _largest_id(each: Round) -> int:
 
 
 def _named(event: Event, game: Game) -> str:
-    return f"{name_of(event, game.white)} - {name_of(event, game.black)}"
+    return f"{name_of(event, game.black)} - {name_of(event, game.white)}"

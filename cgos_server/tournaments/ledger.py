@@ -75,6 +75,11 @@ class Line:
         """Of games really played, in order; again for each game."""
         return [entry.opponent for entry in self.entries if entry.kind == "game" and entry.opponent is not None]
 
+    @property
+    def forfeit_wins(self) -> int:
+        """How many games it has won that were never started."""
+        return sum(entry.kind == "forfeit" and entry.points > entry.against for entry in self.entries)
+
     def copy(self) -> Line:
         """One that can grow by itself."""
         return Line(

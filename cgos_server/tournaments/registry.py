@@ -14,7 +14,7 @@ from cgos_protocol.catalog import Catalog, Kind
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.options import Option, check_known, read
 from cgos_protocol.plugins import Group, installed
-from cgos_server.tournaments.base import System, TournamentDeclaration
+from cgos_server.tournaments.base import OptionValue, System, TournamentDeclaration
 
 SYSTEMS: Final = (
     *("round-robin", "cup", "double-elimination", "accelrat", "swiss", "mcmahon"),
@@ -80,6 +80,11 @@ def shown_name(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> 
 def options_of(name: str) -> Mapping[str, Option]:
     """The options of a system, with what each may be. Raises Refused where there is no such system."""
     return systems().find(known(name)[0]).options
+
+
+def new_options(name: str) -> dict[str, OptionValue]:
+    """Return the options that a new event of a system is recorded with. Raises Refused if there is no such system."""
+    return dict(systems().find(known(name)[0]).new or {})
 
 
 def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> System:

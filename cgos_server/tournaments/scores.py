@@ -1,4 +1,4 @@
-"""Results in the words of command lines, files and the API: White's points first.
+"""Results in words: as people say them, and as command lines, files and the API write them, White's points first.
 
 Must not know: events, files.
 """
@@ -34,3 +34,26 @@ def score_of(result: Result | None) -> str | None:
     return next(
         (word for word, other in RESULTS.items() if other == result), f"{result.white / 2:g}-{result.black / 2:g}"
     )
+
+
+def result_words(result: Result, black: str = "Black", white: str = "White") -> str:
+    """A result as people say it: ``Black wins``, ``White wins by forfeit``, ``Void``.
+
+    :param black: what to call Black
+    :param white: what to call White
+    """
+    if result.how == "void":
+        return "Void"
+    if result.how == "no-contest":
+        return "No contest"
+    by = " by forfeit" if result.how == "forfeit" else ""
+    match result.black, result.white:
+        case (2, 0):
+            return f"{black} wins{by}"
+        case (0, 2):
+            return f"{white} wins{by}"
+        case (1, 1):
+            return f"Draw{by}"
+        case (0, 0):
+            return "Both forfeit" if by else "Both lose"
+    return f"{black} {result.black / 2:g}, {white} {result.white / 2:g}{by}"

@@ -28,7 +28,7 @@ def take_back_round(event: Event, with_results: bool = False) -> Event:
     last = event.rounds[-1]
     ended = [game for game in last.games if game.result is not None]
     if ended and not with_results:
-        first = f"{name_of(event, ended[0].white)} - {name_of(event, ended[0].black)}"
+        first = f"{name_of(event, ended[0].black)} - {name_of(event, ended[0].white)}"
         more = f", and {len(ended) - 1} more" if len(ended) > 1 else ""
         raise Invalid(
             Code.HAS_RESULTS,

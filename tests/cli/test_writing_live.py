@@ -235,10 +235,10 @@ def test_db_upgrade(run: Any, tmp_path: Path, live: Live) -> None:
 def test_rulings_go_through_the_running_server(run: Any, live: Live, as_json: Any) -> None:
     result = run("match", "Alpha", "Beta", "--venue", "9x9")
     assert result.stdout == "17\n"
-    assert result.stderr.startswith("Alpha (1800?, White) and Beta (1750, Black) begin in 9x9, rated.")
+    assert result.stderr.startswith("Beta (1750, Black) and Alpha (1800?, White) begin in 9x9, rated.")
     made = as_json("match", "Alpha", "Beta", "--venue", "9x9", "--white-s", "60", "--game", "1", "--moves", "2")
     assert (made["game"], made["white"], made["rated"]) == (17, "Alpha", False)
-    assert "Game 2 of Alpha (White) and Beta (Black) is ended: Abort." in run("abort", "2", "--reason", "test").stderr
+    assert "Game 2 of Beta (Black) and Alpha (White) is ended: Abort." in run("abort", "2", "--reason", "test").stderr
     assert as_json("abort", "2", "--result", "b+forfeit")["result"] == "B+Forfeit"
     assert "Nobody is paired in 9x9" in run("pause", "--venue", "9x9").stderr
     assert run("resume", "--venue", "9x9").stderr == "9x9 pairs again.\n"

@@ -53,10 +53,10 @@ def _entrant(**values: Any) -> Event:
         (_with(byes=(Bye(9),)), "Round 1 has a player 9, but nobody entered as 9"),
         (_with(byes=(Bye(1), Bye(1))), "Round 1 has two byes of bot-1"),
         (_with(byes=(Bye(1, -1),)), "a bye cannot give bot-1 -1 half points"),
-        (_with(Game(black=2, white=1, result=Result(0, 9))), "bot-1 - bot-2 cannot end 4.5-0"),
-        (_with(Game(black=2, white=1, result=Result(-1, 0))), "bot-1 - bot-2 cannot end 0--0.5"),
-        (_with(Game(black=2, white=1, result=Result(1, 1, "void"))), "bot-1 - bot-2 is void"),
-        (_with(Game(black=2, white=1, handicap=-1)), "bot-1 - bot-2 cannot have -1 handicap stones"),
+        (_with(Game(black=2, white=1, result=Result(0, 9))), "bot-2 - bot-1 cannot end 0-4.5"),
+        (_with(Game(black=2, white=1, result=Result(-1, 0))), "bot-2 - bot-1 cannot end -0.5-0"),
+        (_with(Game(black=2, white=1, result=Result(1, 1, "void"))), "bot-2 - bot-1 is void"),
+        (_with(Game(black=2, white=1, handicap=-1)), "bot-2 - bot-1 cannot have -1 handicap stones"),
         (
             replace(_entrant(joined=2), rounds=(Round(number=1, games=(Game(black=4, white=1),)),)),
             "Odd is in round 1 but joined for round 2",
@@ -110,10 +110,10 @@ def test_changes_are_checked_too() -> None:
     event = begin(THREE, Round(number=1, games=(Game(black=2, white=1),), byes=(Bye(3),)))
     with pytest.raises(Refused, match="two byes of bot-3"):
         begin(event, Round(number=1, games=(), byes=(Bye(3),)))
-    with pytest.raises(Refused, match=r"Round 1: bot-1 - bot-2 cannot end 1\.5-0"):
+    with pytest.raises(Refused, match=r"Round 1: bot-2 - bot-1 cannot end 0-1\.5"):
         apply(event, [Played(black=2, white=1, result=Result(0, 3))])
     event = apply(event, [Played(black=2, white=1, result=WHITE_WINS)])
-    with pytest.raises(Refused, match="cannot end 0-5"):
+    with pytest.raises(Refused, match="cannot end 5-0"):
         correct(event, 1, Result(10, 0))
 
 

@@ -49,7 +49,7 @@ def _round(number: int, *games: tuple[int, int], byes: tuple[Bye, ...] = ()) -> 
 def test_rounds_begin_and_results_arrive() -> None:
     event = begin(EVENT, _round(1, (1, 2), (3, 4), byes=(Bye(5),)))
     assert [(number, game.pair) for number, game in open_games(event)] == [(1, (1, 2)), (1, (3, 4))]
-    with pytest.raises(Refused, match=r"Round 1 has games without a result \(bot-1 - bot-2, and 1 more\)"):
+    with pytest.raises(Refused, match=r"Round 1 has games without a result \(bot-2 - bot-1, and 1 more\)"):
         require_results(event)
     event = apply(event, [Played(black=4, white=3, result=DRAWN), Played(black=2, white=1, result=BLACK_WINS, round=1)])
     require_results(event)
@@ -64,7 +64,7 @@ def test_games_get_ids_in_the_order_in_which_they_join() -> None:
     assert [[game.id for game in round_.games] for round_ in event.rounds] == [[1, 2, 4], [3]]
     assert game_by_id(event, 4) == (1, 2, Game(black=2, white=1, id=4))
     event = end(event, 4, DRAWN)
-    with pytest.raises(Refused, match=r"Game 4 \(bot-1 - bot-2, round 1\) has a result"):
+    with pytest.raises(Refused, match=r"Game 4 \(bot-2 - bot-1, round 1\) has a result"):
         end(event, 4, WHITE_WINS)
     assert game_by_id(correct(event, 4, WHITE_WINS), 4).game.result == WHITE_WINS
     for change in (end, correct):
@@ -74,7 +74,7 @@ def test_games_get_ids_in_the_order_in_which_they_join() -> None:
 
 def test_of_several_games_of_a_pair_one_is_named_by_its_id() -> None:
     event = begin(EVENT, _round(1, (1, 2), (1, 2)))
-    several = r"2 games are of bot-1 \(White\) and bot-2 \(Black\): game 1 in round 1, game 2 in round 1"
+    several = r"2 games are of bot-2 \(Black\) and bot-1 \(White\): game 1 in round 1, game 2 in round 1"
     with pytest.raises(Refused, match=several):
         apply(event, [Played(black=2, white=1, result=WHITE_WINS)])
     event = end(event, 2, WHITE_WINS)
@@ -108,7 +108,7 @@ def test_rounds_that_cannot_be(round_: Round, words: str) -> None:
 
 def test_results_that_cannot_be() -> None:
     event = begin(EVENT, _round(1, (1, 2)))
-    with pytest.raises(Refused, match=r"No round has a game of bot-2 \(White\) and bot-1 \(Black\)"):
+    with pytest.raises(Refused, match=r"No round has a game of bot-1 \(Black\) and bot-2 \(White\)"):
         apply(event, [Played(black=1, white=2, result=DRAWN)])
     with pytest.raises(Refused, match="Round 2 has no game"):
         apply(event, [Played(black=2, white=1, result=DRAWN, round=2)])

@@ -49,12 +49,12 @@ def show(command: Command[Any], answer: Any, *, as_json: bool = False, aside: bo
         case ArrangedGame():
             rated = "rated" if answer.rated else "not rated"
             say(
-                f"{answer.white} ({answer.white_label}, White) and {answer.black} ({answer.black_label}, Black) begin "
+                f"{answer.black} ({answer.black_label}, Black) and {answer.white} ({answer.white_label}, White) begin "
                 f"in {answer.venue}, {rated}. The number of the game:"
             )
             click.echo(answer.game)
         case EndedGame():
-            say(f"Game {answer.game} of {answer.white} (White) and {answer.black} (Black) is ended: {answer.result}.")
+            say(f"Game {answer.game} of {answer.black} (Black) and {answer.white} (White) is ended: {answer.result}.")
         case AskedQuestion():
             _asked(answer, aside)
         case Previewed():

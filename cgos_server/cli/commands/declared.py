@@ -119,7 +119,7 @@ def _made(kind: type[Command[Any]], line: CommandLine, conduct: Conduct) -> clic
     decorated: Callable[..., Any] = configured(run)
     for decorate in reversed([*_decorators(kind, line, fields), *conduct.options]):
         decorated = decorate(decorated)
-    dashed = any(each.required and (each.kind is float or "-/+" in each.choices or _below_0(each)) for each in fields)
+    dashed = any("-/+" in each.choices or (each.required and (each.kind is float or _below_0(each))) for each in fields)
     settings = {"ignore_unknown_options": True} if dashed else {}
     return click.command(line.name.rpartition(" ")[2], help=line.help, context_settings=settings)(decorated)
 
@@ -147,7 +147,7 @@ def _argument(each: Parameter) -> Callable[[Any], Any]:
     metavar = None if each.choices else each.field.metavar or each.name.upper()
     if each.kind is list:
         return click.argument(each.name, metavar=f"[{metavar}]...", nargs=-1, required=each.required)
-    return click.argument(each.name, metavar=metavar, type=_type(each))
+    return click.argument(each.name, metavar=metavar, type=_type(each), required=each.required)
 
 
 def _option(each: Parameter) -> Callable[[Any], Any]:
@@ -212,6 +212,8 @@ def _value(each: Parameter, given: Any, days: float | None) -> Any:
         hint = each.name.upper() if each.required else f"--{each.name}"
         what = each.field.label.removeprefix("The ")
         raise click.BadParameter(f"{given} is no {what}.", param_hint=hint)
+    if given is None:
+        return each.default
     if each.kind is dict:
         return dict(map(named_value, given))
     return list(given) if each.kind is list else given

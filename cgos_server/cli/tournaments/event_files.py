@@ -24,7 +24,7 @@ from cgos_server.tournaments.event import Placed, name_of
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files.formats import TournamentFile
 from cgos_server.tournaments.files.sniffing import Format, written_as
-from cgos_server.tournaments.registry import known, words
+from cgos_server.tournaments.registry import known, new_options, words
 from cgos_server.tournaments.scores import score_of
 
 T = TypeVar("T")
@@ -81,6 +81,8 @@ class EventChoice(NamedTuple):
         if word is not None and (word, given) != (event.system, event.options):
             same = word == event.system and not given
             event = msgspec.structs.replace(event, system=word, options=event.options if same else given)
+        if needs_system and not file.keeps_options:
+            event = msgspec.structs.replace(event, options={**new_options(event.system), **event.options})
         if self.options:
             event = msgspec.structs.replace(event, options={**event.options, **dict(map(named_value, self.options))})
         if self.seed is not None:

@@ -44,7 +44,7 @@ from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.recheck import Recheck, recheck
 from cgos_server.tournaments.registry import SHORT, options_of
 from cgos_server.tournaments.registry import systems as known_systems
-from cgos_server.tournaments.scores import RESULTS, score_of
+from cgos_server.tournaments.scores import RESULTS, result_words, score_of
 from cgos_server.tournaments.standings.crosstable import crosstable as make_crosstable
 
 _SHOWN: Final = 10
@@ -178,16 +178,17 @@ def games_(file: Path, only_open: bool, as_json: bool) -> None:
     """
     _, event = EventChoice(file).open(needs_system=False)
     names = event.names
-    rows = [
-        (game.id, number, names[game.white], names[game.black], score_of(game.result))
-        for number, game in event.games
-        if game.result is None or not only_open
-    ]
-    columns = ("id", "round", "white", "black", "result")
+    games = [(number, game) for number, game in event.games if game.result is None or not only_open]
     if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
-    else:
-        print_table(columns, rows, event.name)
+        keys = ("id", "round", "white", "black", "result")
+        values = [(game.id, at, names[game.white], names[game.black], score_of(game.result)) for at, game in games]
+        print_json([dict(zip(keys, row, strict=True)) for row in values])
+        return
+    rows = [
+        (game.id, number, names[game.black], names[game.white], game.result and result_words(game.result))
+        for number, game in games
+    ]
+    print_table(("id", "round", "black", "white", "result"), rows, event.name)
 
 
 @tournament.command()
@@ -322,7 +323,7 @@ def _hint(event: Event, white: int, black: int) -> str:
             return f"In round {number} {names[game.white]} has White: name White first."
         if game.result is not None:
             return f"--game {game.id} changes the result of their game there."
-    left = [f"{names[game.white]} - {names[game.black]}" for _, game in open_games(event)]
+    left = [f"{names[game.black]} (Black) - {names[game.white]} (White)" for _, game in open_games(event)]
     shown = ", ".join(left[:_SHOWN]) + ("..." if len(left) > _SHOWN else "")
     return f"Games without a result: {shown}." if left else "No game is without a result."
 
@@ -358,13 +359,13 @@ def _print_round(event: Event, round_: Round) -> None:
         return f"{names[id_]} ({lines[id_].score / 2:g})"
 
     games: list[tuple[object, ...]] = [
-        (at, game.id or None, one(game.white), one(game.black), game.handicap or None, game.reason)
+        (at, game.id or None, one(game.black), one(game.white), game.handicap or None, game.reason)
         for at, game in enumerate(round_.games, 1)
     ]
     for bye in round_.byes:
         why = "asked for" if bye.requested else "no opponent"
         games.append((None, None, one(bye.entrant), f"bye, {bye.points / 2:g}", None, why))
-    columns = ("board", "id", "white", "black", "stones", "why")
+    columns = ("board", "id", "black", "white", "stones", "why")
     empty = {"stones": not any(game.handicap for game in round_.games), "id": not any(game.id for game in round_.games)}
     shown = [not empty.get(column) for column in columns]
     print_table(
@@ -378,7 +379,7 @@ def _print_findings(event: Event, rounds: Sequence[Recheck]) -> None:
     names = event.names
 
     def games(pairs: Sequence[tuple[int, int]]) -> str:
-        return ", ".join(f"{names[white]} - {names[black]}" for white, black in pairs)
+        return ", ".join(f"{names[black]} - {names[white]}" for white, black in pairs)
 
     def byes(each: Recheck, ids: Sequence[int]) -> str:
         return "" if each.byes == each.recorded_byes else ", ".join(names[id_] for id_ in ids) or "nobody"

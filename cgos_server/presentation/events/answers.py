@@ -16,12 +16,13 @@ from cgos_protocol.api.messages import ColorWord
 from cgos_protocol.ids import BotId, GameId
 from cgos_server.presentation import words
 from cgos_server.presentation.events.announcement import lines, rating_sentence
-from cgos_server.presentation.events.record import EventRecord, GameTimes, result_words
+from cgos_server.presentation.events.record import EventRecord, GameTimes
 from cgos_server.tournaments.base import Game, Round
 from cgos_server.tournaments.ledger import counting
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.settings import Times
 from cgos_server.tournaments.running.state import BEFORE, Phase, Seat, closed_to
+from cgos_server.tournaments.scores import result_words
 from cgos_server.tournaments.standings.crosstable import Cell, CrossRow
 from cgos_server.tournaments.words import counted, listed
 

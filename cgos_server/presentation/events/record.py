@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import BotId
 from cgos_server.presentation.events.sentences import GameSeen, Told, sentence
-from cgos_server.tournaments.base import Result, Standings
+from cgos_server.tournaments.base import Standings
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import EventState, after, announced
 from cgos_server.tournaments.running.succession import final_standings
@@ -158,22 +158,3 @@ class EventRecord:
             self._made[what] = make()
         made: T = self._made[what]
         return made
-
-
-def result_words(result: Result) -> str:
-    """A result as people say it: ``Black wins``, ``White wins by forfeit``, ``Void``."""
-    if result.how == "void":
-        return "Void"
-    if result.how == "no-contest":
-        return "No contest"
-    by = " by forfeit" if result.how == "forfeit" else ""
-    match result.black, result.white:
-        case (2, 0):
-            return f"Black wins{by}"
-        case (0, 2):
-            return f"White wins{by}"
-        case (1, 1):
-            return f"Draw{by}"
-        case (0, 0):
-            return "Both forfeit" if by else "Both lose"
-    return f"Black {result.black / 2:g}, White {result.white / 2:g}{by}"

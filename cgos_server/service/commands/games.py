@@ -62,13 +62,13 @@ class Match(Command[ArrangedGame], frozen=True, kw_only=True, tag="match"):
             "the first `moves` moves (all without it) of that old one.",
             status=201,
         ),
-        PageForm("/admin/games", "Begin it", title="Begin a game", fields=("venue", "white", "black")),
+        PageForm("/admin/games", "Begin it", title="Begin a game", fields=("venue", "black", "white")),
         OperatorLine(cgos_admin.Match),
     )
 
     venue: VenueName
-    white: Annotated[str, Field(body=api.Name, label="White")]
     black: Annotated[str, Field(body=api.Name, label="Black")]
+    white: Annotated[str, Field(body=api.Name, label="White")]
     white_s: Annotated[
         int, Field(body=Seconds, help="White's main time instead of the venue's.", metavar="SECONDS")
     ] = 0

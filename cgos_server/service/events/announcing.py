@@ -23,7 +23,7 @@ from cgos_server.service.events.fields import EventWord, actor_of, time_field
 from cgos_server.service.events.holding import is_before
 from cgos_server.service.events.moments import in_words
 from cgos_server.service.events.terms import GROUPS, Terms
-from cgos_server.tournaments.registry import words
+from cgos_server.tournaments.registry import new_options, words
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.admission import entering
 from cgos_server.tournaments.running.settings import EventSettings
@@ -89,7 +89,8 @@ class EventCreate(Terms, frozen=True, kw_only=True, tag="event create"):
 
     async def perform(self, context: CommandContext) -> Done:
         events = context.server.events
-        settings = self.settings_from(EventSettings(name=self.event, venue=self.venue, system=self.system))
+        usual = EventSettings(name=self.event, venue=self.venue, system=self.system, options=new_options(self.system))
+        settings = self.settings_from(usual)
         _require_to_come(self.starts_at, context.now_ms())
         _require_meant(settings)
         rated = events.is_rated(settings)
@@ -156,7 +157,11 @@ class EventChange(Terms, frozen=True, kw_only=True, tag="event change"):
     async def perform(self, context: CommandContext) -> Done:
         events = context.server.events
         before = events.state(self.event).settings
-        start = before if self.system is None else replace(before, system=self.system, options={}, tie_breakers=())
+        start = (
+            before
+            if self.system is None
+            else replace(before, system=self.system, options=new_options(self.system), tie_breakers=())
+        )
         settings = self.settings_from(start, tuple(self.usual))
         _require_to_come(self.starts_at, context.now_ms())
         _require_meant(settings)

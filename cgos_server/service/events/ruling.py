@@ -6,15 +6,16 @@ know: what follows from a ruling, how events go on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
 from cgos_protocol.api.people import Done
-from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.errors import Code, Conflict, Invalid
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import Field
+from cgos_server.service.commands.fields import Field, Source
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.events.entering import PAGE
@@ -24,10 +25,13 @@ from cgos_server.tournaments.checking import MOST_ROUNDS
 from cgos_server.tournaments.event import game_by_id, name_of
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import EventState, Phase
-from cgos_server.tournaments.scores import RESULTS, score_of
+from cgos_server.tournaments.scores import RESULTS, result_words, score_of
 
 Ruling = Literal["1-0", "0-1", "1/2-1/2", "0-0", "+/-", "-/+", "-/-", "no-contest"]
 """White's points first; with a slash between signs the game was never started. No-contest: annulled for good."""
+
+_WINNERS: Final = {"black": "0-1", "white": "1-0", "draw": "1/2-1/2", "both-lose": "0-0"}
+"""The results that a winner stands for."""
 
 WithResults = Annotated[
     bool,
@@ -40,6 +44,12 @@ WithResults = Annotated[
 
 def _has_games(state: EventState | None) -> bool:
     return state is not None and bool(state.event.rounds) and state.phase is not Phase.CANCELLED
+
+
+def _warning(written: Mapping[str, str]) -> str:
+    """Return what the form asks before a game is ruled."""
+    result = result_words(RESULTS[written["result"]])
+    return f"Game {written['number']} of {written['event']} will count so: {result}."
 
 
 def _has_rounds(state: EventState | None) -> bool:
@@ -59,7 +69,7 @@ class EventRule(Command[Done], frozen=True, kw_only=True, tag="event rule"):
     surfaces = (
         CommandLine(
             "event rule",
-            "Give game number GAME of EVENT the result RESULT.\n\n"
+            "Give game number GAME of EVENT the result RESULT, or --winner.\n\n"
             "White's points stand first; +/-, -/+ and -/- are forfeits of games that were never started; a no-contest "
             "is annulled for good.",
             arguments=("event", "number", "result"),
@@ -71,6 +81,7 @@ class EventRule(Command[Done], frozen=True, kw_only=True, tag="event rule"):
             body="RuleGame",
             body_says="The result of a game of an event, White's points first, and why. `with_results`: also where "
             "games that were paired by the old result have been played.",
+            required=("result",),
         ),
         PageForm(
             PAGE,
@@ -78,22 +89,46 @@ class EventRule(Command[Done], frozen=True, kw_only=True, tag="event rule"):
             title="Rule a game",
             note="Games that were paired by the old result are taken back.",
             when=_has_games,
-            warning="Game {number} of {event} will count as {result}.",
+            warning=_warning,
             grave=True,
+            fields=("event", "number", "result", "reason", "with_results"),
         ),
     )
 
     event: EventWord
     number: EventGame
-    result: Annotated[str, Field(body=Ruling, label="The result", caption="Result, White's points first")]
+    result: Annotated[str, Field(body=Ruling, label="The result", metavar="RESULT")] = ""
+    winner: Annotated[
+        str,
+        Field(
+            help="Who won, instead of RESULT: one of the two by name, black, white, draw or both-lose.",
+            metavar="WINNER",
+            source=Source.MACHINE,
+        ),
+    ] = ""
     reason: Why
     with_results: WithResults = False
 
     async def perform(self, context: CommandContext) -> Done:
-        if self.result not in RESULTS or self.result == "void":
+        before = await context.server.events.reopen(self.event)
+        score = self._score(before) if self.winner else self.result
+        if score not in RESULTS or score == "void":
             words = ", ".join(word for word in RESULTS if word != "void")
-            raise Invalid(Code.SCORE, f"{self.result!r} is no result. Give one of {words}; or have it replayed.")
-        return await _rule(self, context, RESULTS[self.result], {"result": self.result})
+            raise Invalid(Code.SCORE, f"{score!r} is no result. Give one of {words}; or have it replayed.")
+        return await _rule(self, context, before, RESULTS[score], result=score)
+
+    def _score(self, before: EventState) -> str:
+        """Return the result that the winner stands for. Raises Refused."""
+        if self.result:
+            raise Invalid(Code.SCORE, "Give the result or the winner, not both.")
+        game, word = game_by_id(before.event, self.number).game, self.winner.casefold()
+        black, white = name_of(before.event, game.black), name_of(before.event, game.white)
+        by_name = {score for score, name in (("0-1", black), ("1-0", white)) if name.casefold() == word}
+        meant = by_name | ({_WINNERS[word]} if word in _WINNERS else set())
+        if len(meant) != 1:
+            words = ", ".join((black, white, *_WINNERS))
+            raise Invalid(Code.SCORE, f"{self.winner!r} does not say who won. Give one of {words}.")
+        return meant.pop()
 
 
 class EventReplay(Command[Done], frozen=True, kw_only=True, tag="event replay"):
@@ -133,7 +168,8 @@ class EventReplay(Command[Done], frozen=True, kw_only=True, tag="event replay"):
     with_results: WithResults = False
 
     async def perform(self, context: CommandContext) -> Done:
-        return await _rule(self, context, VOID, {})
+        before = await context.server.events.reopen(self.event)
+        return await _rule(self, context, before, VOID)
 
 
 class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-back"):
@@ -190,14 +226,21 @@ class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-ba
 
 
 async def _rule(
-    command: EventRule | EventReplay, context: CommandContext, result: Result, kept: dict[str, str]
+    command: EventRule | EventReplay, context: CommandContext, before: EventState, given: Result, **kept: str
 ) -> Done:
     """Give a game another result. Raises Refused; the audit keeps `kept` besides."""
     number = command.number
     reason = reason_for(command.reason, f"game {number} counts otherwise")
-    before = await context.server.events.reopen(command.event)
     game = game_by_id(before.event, number).game
-    said = log.Ruled(game=number, result=result, reason=reason, with_results=command.with_results)
+    black, white = name_of(before.event, game.black), name_of(before.event, game.white)
+    sides = f"Black ({black})", f"White ({white})"
+    words = result_words(given, *sides)
+    if game.result == given:
+        raise Conflict(
+            Code.NO_CHANGE, f"Game {number} of {command.event} counts so already: {words}. Give another result."
+        )
+    was = "no result" if game.result is None else result_words(game.result, *sides).replace(" wins", " won")
+    said = log.Ruled(game=number, result=given, reason=reason, with_results=command.with_results)
     now = context.server.events.say(command.event, said, actor_of(context))
     await context.commit(
         command,
@@ -209,8 +252,8 @@ async def _rule(
         with_results=command.with_results,
         **kept,
     )
-    sides = " - ".join(name_of(before.event, side) for side in (game.white, game.black))
-    return Done(sentence=f"Game {number} of {command.event} ({sides}) is {score_of(result)}.{_taken_back(before, now)}")
+    what = f"Game {number} of {command.event} ({black} – {white}): {words}; was: {was}."
+    return Done(sentence=f"{what}{_taken_back(before, now)}")
 
 
 def _taken_back(before: EventState, now: EventState) -> str:

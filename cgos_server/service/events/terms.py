@@ -21,6 +21,7 @@ from cgos_server.service.commands.fields import Field
 from cgos_server.service.events.fields import time_field
 from cgos_server.tournaments.base import OptionValue
 from cgos_server.tournaments.checking import MOST_ROUNDS
+from cgos_server.tournaments.registry import new_options
 from cgos_server.tournaments.running.settings import (
     LONGEST_CHECK_IN_S,
     LONGEST_GRACE_S,
@@ -239,7 +240,8 @@ class Terms(Command[Done], frozen=True, kw_only=True):
         :param usual_again: names of settings that are as usual from now on
         :raises Refused: where there is no setting of such a name
         """
-        usual = EventSettings(name=before.name, venue=before.venue, system=before.system)
+        options = new_options(before.system)
+        usual = EventSettings(name=before.name, venue=before.venue, system=before.system, options=options)
         changed = {name: self._value(name, before) for name in SETTINGS if self._says(name)}
         for word in usual_again:
             name = word.replace("-", "_").removeprefix("__")

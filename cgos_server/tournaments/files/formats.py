@@ -72,6 +72,7 @@ class TournamentFile:
     """A file that was read.
 
     :ivar names_system: whether it says which system; otherwise the event's is what was asked for, or ``dutch``
+    :ivar keeps_options: whether it says the system's options, or would if the event had some
     :ivar hindrances: why its next round must not be paired here, in sentences
     :ivar remarks: what of it has no effect here, in sentences
     :ivar kept: what its format keeps
@@ -82,6 +83,7 @@ class TournamentFile:
     event: Event
     data: bytes
     names_system: bool = False
+    keeps_options: bool = False
     hindrances: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     kept: Document | Table | None = None
@@ -105,7 +107,9 @@ def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
         if system is not None and system != event.system:
             event = replace(event, system=system, options={})
         notes = () if export is None else (_OF_SERVER,)
-        return TournamentFile(format="json", event=event, data=data, names_system=True, remarks=notes)
+        return TournamentFile(
+            format="json", event=event, data=data, names_system=True, keeps_options=True, remarks=notes
+        )
     if format_ == "csv":
         table = tournament_csv.read(data)
         event = checked(tournament_csv.to_event(table, system or DEFAULT_SYSTEM))
@@ -122,6 +126,7 @@ def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
         event=checked(trf_event.to_event(document, system), any_points=True),
         data=data,
         names_system=trf_event.system_said(general) is not None,
+        keeps_options=general.extra_line is not None,
         hindrances=tuple(trf_event.hindrances(general)),
         remarks=tuple(trf_event.remarks(general)),
         kept=document,

@@ -27,11 +27,14 @@ class SitOut:
     why: tuple[str, ...]
 
 
-def sit_out(event: Event, order: Sequence[int], ledger: Ledger, lowest: str = "lowest placed") -> SitOut:
+def sit_out(
+    event: Event, order: Sequence[int], ledger: Ledger, lowest: str = "lowest placed", byes: str = "byes"
+) -> SitOut:
     """Who sits out of a field, as :func:`odd_one_out` has it.
 
     :param order: ids of those who are there, best first
     :param lowest: what the last of the order is, for the sentence
+    :param byes: what the ledger counts as byes, for the sentence
     :raises Refused: where forbidden pairs spoil it whoever sits out
     """
     if len(order) % 2 == 0:
@@ -40,7 +43,7 @@ def sit_out(event: Event, order: Sequence[int], ledger: Ledger, lowest: str = "l
     out = odd_one_out(order, ledger, forbidden_pairs(event))
     name = name_of(event, out)
     if out == usual:
-        sentence = f"{name} sits out: the {lowest} of those with the fewest byes."
+        sentence = f"{name} sits out: the {lowest} of those with the fewest {byes}."
     else:
         other = name_of(event, usual)
         sentence = f"{name} sits out: with {other} out, forbidden pairs would leave others without opponents."

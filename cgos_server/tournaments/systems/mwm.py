@@ -6,15 +6,16 @@ matching is found, how tie-breakers are counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Final
 
 import numpy as np
 
 from cgos_protocol.errors import Code, NotFound
-from cgos_protocol.options import Choice, Number
+from cgos_protocol.options import Choice, Flag, Number
 from cgos_server.tournaments.base import (
     Chance,
     Entrant,
@@ -28,7 +29,7 @@ from cgos_server.tournaments.base import (
 )
 from cgos_server.tournaments.chance import COLOR_LOT, Lots, coin
 from cgos_server.tournaments.event import Field
-from cgos_server.tournaments.ledger import Ledger, Line
+from cgos_server.tournaments.ledger import Ledger, Line, counting
 from cgos_server.tournaments.pairing.byes import sit_out
 from cgos_server.tournaments.pairing.colors import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.tournaments.pairing.mwm_weights import (
@@ -74,8 +75,10 @@ class Mwm(ByRounds):
     numbers and compared exactly; rounds equal in all three are separated by fixed numbers of the ranks (our choice).
     Who has had White less often gets White; between equals a coin decides.
 
-    Games that were not played leave the colors alone but count as met (our choice). A late entrant begins with
-    nothing. Byes asked for do not count as byes of an odd field.
+    Games that were not played leave the colors alone. New events treat forfeits as FIDE does (C.04): two whose game was
+    forfeited may be paired again, and a win by forfeit counts like a bye where a field is odd. Records without the two
+    options are of earlier events: there forfeits count as met, and not as byes. A late entrant begins with nothing.
+    Byes asked for do not count as byes of an odd field.
 
     Source: Sauer, Cseh & Lenzner (2022; 2024). They scale the three sums by 10,000 and 100, which does not always keep
     their order, hence the exact comparison; any beta between 1 and 2 is said to keep balances within 1, which holds for
@@ -90,6 +93,7 @@ class Mwm(ByRounds):
       against the last, 1-8, 2-7, 3-6, 4-5, which in their simulations ranks best; `monrad`, neighbors, 1-2, 3-4, 5-6,
       7-8; `random`; `random2`, random between the halves of a score group.
     - `ties`: `listed`, that of registration, or `lot`, drawn once for the event.
+    - `forfeit_counts_as_met`, `forfeit_win_takes_bye`: see above; of new events false and true.
 
     Draws: `u` (smaller id, larger id), the numbers of the random orders; `color` (better ranked, other), true if the
     better ranked has White; and of the lots of round 0 `order` (id).
@@ -117,6 +121,8 @@ class Mwm(ByRounds):
     order: Annotated[str, Choice(ORDERS, meaning="whom of a score group the method would like to meet")] = "burstein"
     beta: Annotated[float, Number(1, 1_000, meaning="largest difference between games with either color")] = 2
     ties: Annotated[str, Choice(("listed", "lot"), meaning="the order of those with equal ratings")] = "listed"
+    forfeit_counts_as_met: Annotated[bool, Flag(meaning="whether two whose game was forfeited have met")] = True
+    forfeit_win_takes_bye: Annotated[bool, Flag(meaning="whether a win by forfeit uses up the bye")] = False
 
     @property
     def balance(self) -> int:
@@ -125,7 +131,9 @@ class Mwm(ByRounds):
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         names = event.names
-        out = sit_out(event, self._ranked(event, field.players, ledger), ledger, "lowest in rank")
+        ledger = self._counted(event, ledger)
+        byes = "byes and wins by forfeit" if self.forfeit_win_takes_bye else "byes"
+        out = sit_out(event, self._ranked(event, field.players, ledger), ledger, "lowest in rank", byes=byes)
         ids, why = list(out.order), list(out.why)
         lines = [ledger.lines[id_] for id_ in ids]
         decision = self._decision(ids, lines, ledger=ledger, event=event, rng=rng)
@@ -133,7 +141,7 @@ class Mwm(ByRounds):
             why.append(_RELAXED[decision.level].format(beta=self.balance))
         games = _games(ids, decision, ledger, rng)
         again = [
-            f"{names[game.white]} - {names[game.black]}" for game in games if ledger.have_met(game.white, game.black)
+            f"{names[game.black]} - {names[game.white]}" for game in games if ledger.have_met(game.white, game.black)
         ]
         if again:
             why.append(f"Once more: {', '.join(again)}.")
@@ -149,6 +157,16 @@ class Mwm(ByRounds):
         return Round(
             number=field.number, games=games, byes=out.byes, explanation=Explanation(" ".join((first, *why)), details)
         )
+
+    def _counted(self, event: Event, ledger: Ledger) -> Ledger:
+        """Return the ledger with the meetings and byes that count by the options about forfeits."""
+        lines, met = ledger.lines, ledger.met
+        if not self.forfeit_counts_as_met:
+            rounds = ({game.pair for game in counting(each) if game.how != "forfeit"} for each in event.rounds)
+            met = Counter(pair for pairs in rounds for pair in pairs)
+        if self.forfeit_win_takes_bye:
+            lines = {id_: replace(line, byes=line.byes + line.forfeit_wins) for id_, line in lines.items()}
+        return Ledger(lines, met)
 
     def standings(self, event: Event) -> Standings:
         order = event.tie_breakers or self.tie_breakers
@@ -220,5 +238,8 @@ def _require_opponents(names: Sequence[str], barred: Bools) -> None:
 
 
 SYSTEM: Final = declared(
-    Mwm, "mwm", "near scores, then even colors, then an order of pairing, over the whole field at once"
+    Mwm,
+    "mwm",
+    "near scores, then even colors, then an order of pairing, over the whole field at once",
+    new={"forfeit_counts_as_met": False, "forfeit_win_takes_bye": True},
 )

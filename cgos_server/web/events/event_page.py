@@ -21,6 +21,7 @@ from cgos_server.presentation.pictures.movement_picture import movement_svg
 from cgos_server.service.commands.declaration import Right
 from cgos_server.service.events.entering import Entry
 from cgos_server.tournaments.running.state import AFTER, BEFORE
+from cgos_server.tournaments.scores import RESULTS, result_words
 from cgos_server.tournaments.systems.bubble import Bubble
 from cgos_server.tournaments.tournament import system_of
 from cgos_server.web.events import schedule, views
@@ -115,10 +116,14 @@ class EventPage(PublicPage):
             "has_versions": bool(names),
             "owners": owners if free or admin else [],
             "operators": [word for word in self.forms if word not in owners],
-            "choices": {} if admin else {"version": free},
+            "choices": ({} if admin else {"version": free}) | {"result": _RESULT_CHOICES},
             "filled": {"number": request.query_params.get("number", "")[:12]},
         }
 
+
+_SCORES: Final = ("0-1", "1-0", "1/2-1/2", "0-0", "-/+", "+/-", "-/-", "no-contest")
+_RESULT_CHOICES: Final = {score: result_words(RESULTS[score]) for score in _SCORES}
+"""What a game can be ruled to be, in words, Black first."""
 
 MOST_SEATS: Final = 50
 """Entrants with buttons beside them."""

@@ -100,6 +100,13 @@ def test_every_result_can_be_typed(typed: Typed, result: str) -> None:
     assert typed("rule", "Weekly", "12", result, "--reason", "Seen.", "--with-results").with_results
 
 
+@pytest.mark.parametrize("winner", ["Alpha", "black", "draw", "both-lose"])
+def test_a_winner_stands_for_a_result(typed: Typed, winner: str) -> None:
+    assert typed("rule", "Weekly", "12", "--winner", winner, "--reason", "Seen.") == EventRule(
+        event="Weekly", number=12, winner=winner, reason="Seen."
+    )
+
+
 def test_the_rest_of_them(typed: Typed) -> None:
     assert typed("extend", "Weekly", "--grace-s", "60", "--reason", "Slow.") == EventExtend(
         event="Weekly", grace_s=60, reason="Slow."

@@ -74,6 +74,32 @@ def test_what_is_asked_for_comes_before_what_the_file_says(tmp_path: Path) -> No
     assert run("next", "-", stdin=file.read_bytes()).exit_code == 0
 
 
+def test_files_that_say_no_options_have_those_of_new_events(csv: Path, tmp_path: Path) -> None:
+    custom = {"forfeit_counts_as_met": False, "forfeit_win_takes_bye": True, "order": "dutch"}
+    event, report = tmp_path / "event.json", tmp_path / "event.trf"
+    assert shown("next", csv, "--system", "tcec")["options"] == {}
+    assert shown("next", csv, "--system", "dutch", "--output", event)["options"] == custom
+    assert from_json(event.read_bytes()).options == custom
+    report.write_text("012 Of another program\n001    1      Ann\n001    2      Bob\n")
+    assert shown("next", report, "--system", "dutch")["options"] == custom
+    given = ("--option", "forfeit_win_takes_bye=false")
+    assert shown("next", report, "--system", "dutch", *given, "--output", report)["options"] == custom | {
+        "forfeit_win_takes_bye": False
+    }
+    assert run("result", report, "--game", 1, "1-0").exit_code == 0
+    assert shown("next", report)["options"] == custom | {"forfeit_win_takes_bye": False}
+
+
+def test_an_event_of_before_keeps_its_rules_about_forfeits(tmp_path: Path) -> None:
+    for name in ("event.json", "event.trf"):
+        file = tmp_path / name
+        before = Event(system="mwm", entrants=entrants([2000, 1900, 1800]), options={"order": "dutch"})
+        (tmp_path / "event.json").write_bytes(to_json(before))
+        assert run("convert", tmp_path / "event.json", file).exit_code == 0
+        assert shown("next", file, "--output", file)["options"] == {"order": "dutch"}
+        assert shown("check", file)[0]["agrees"]
+
+
 def test_check_says_what_differs(csv: Path, tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     assert run("next", csv, "--system", "dutch", "--output", event).exit_code == 0
@@ -126,7 +152,7 @@ def test_games_that_could_begin_now(csv: Path, tmp_path: Path) -> None:
         (("next", "nowhere.trf", "--system", "mwm"), "nowhere.trf"),
         (("standings", "FILE", "--order", "points,height"), "height"),
         (("result", "FILE", "Alder", "Gorse", "1-0"), "Nobody entered as 'Gorse'"),
-        (("result", "FILE", "Alder", "Birch", "1-0"), "No round has a game of Alder"),
+        (("result", "FILE", "Alder", "Birch", "1-0"), "No round has a game of Birch (Black) and Alder (White)"),
         (("next", "FILE", "--system", "tcec", "--output", "-", "--json"), "Standard output takes only one of both"),
         (("crosstable", "FILE", "--svg", "-", "--json"), "Standard output takes only one of both"),
         (("standings", "."), ". cannot be read: Is a directory"),
@@ -196,7 +222,7 @@ def test_a_result_that_does_not_fit_says_what_does(csv: Path, tmp_path: Path) ->
     white, black = names[games[0].white], names[games[0].black]
     assert f"In round 1 {white} has White: name White first." in run("result", event, black, white, "1-0").stderr
     (sits_out,) = set(names.values()) - {names[id_] for game in games for id_ in game.pair}
-    listed = ", ".join(f"{names[game.white]} - {names[game.black]}" for game in games)
+    listed = ", ".join(f"{names[game.black]} (Black) - {names[game.white]} (White)" for game in games)
     assert f"Games without a result: {listed}." in run("result", event, white, sits_out, "1-0").stderr
     assert run("result", event, white, black, "-/+").exit_code == 0
     assert "--game 1 changes the result" in run("result", event, white, black, "-/-").stderr
@@ -215,10 +241,10 @@ def test_a_replayed_game_is_named_by_its_id(tmp_path: Path) -> None:
     white, black = (shown("games", file)[0][color] for color in ("white", "black"))
     refused = run("result", file, white, black, "1-0", "--round", 1)
     assert refused.exit_code == 1
-    assert f"{white} (White) and {black} (Black): game 1 in round 1, game 3 in round 1. Name one" in refused.stderr
+    assert f"{black} (Black) and {white} (White): game 1 in round 1, game 3 in round 1. Name one" in refused.stderr
     assert run("result", file, "--game", 3, "0-1").exit_code == 0
     assert [row["result"] for row in shown("games", file)] == ["1/2-1/2", "1/2-1/2", "0-1"]
-    assert re.search(r"^ *3 +1 +bot-. +bot-. +0-1$", run("games", file).stdout, re.MULTILINE)
+    assert re.search(r"^ *3 +1 +bot-. +bot-. +Black wins$", run("games", file).stdout, re.MULTILINE)
     for words in (("--game", 3), ("--game", 3, white, black, "1-0"), (white, "1-0"), (white, black, "2-0")):
         assert run("result", file, *words).exit_code == 2
     assert "No game has the number 9" in run("result", file, "--game", 9, "1-0").stderr
@@ -244,7 +270,7 @@ def test_what_a_table_does_not_hold_is_said(csv: Path, tmp_path: Path) -> None:
 def test_a_round_as_it_is_shown(csv: Path, tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     text = run("next", csv, "--system", "tcec-double", "--output", event).stdout.splitlines()
-    assert text[:2] == ["Round 1", "board  id  white      black      why"]
+    assert text[:2] == ["Round 1", "board  id  black      white      why"]
     assert [line.split()[0] for line in text[2:]] == ["1", "2", "3", "4", "-"]
     assert re.fullmatch(r" +- +-  Cedar [(]0[)] +bye, 2 +no opponent", text[-1])
     ended = shown("next", csv, "--system", "tcec-double")
@@ -260,8 +286,8 @@ def test_stones_and_shares_are_shown_where_there_are_some(tmp_path: Path) -> Non
     file.write_text("name,grade\nAnn,2k\nBob,5k\n")
     assert "stones" not in run("next", file, "--system", "mcmahon").stdout
     table = run("next", file, "--system", "mcmahon", "--option", "handicap=true").stdout.splitlines()
-    assert table[1].split() == ["board", "white", "black", "stones", "why"]
-    assert re.match(r" +1 +Ann [(]0[)] +Bob [(]0[)] +2 ", table[2])
+    assert table[1].split() == ["board", "black", "white", "stones", "why"]
+    assert re.match(r" +1 +Bob [(]0[)] +Ann [(]0[)] +2 ", table[2])
     thirds = "1,Ann,2000,2+b,3-w,4=b\n2,Bob,1700,1-w,4+b,3-w\n3,Cid,1950,4-w,1+b,2+b\n4,Dot,1600,3+b,2-w,1=w\n"
     file.write_text(f"id,name,rating,r1,r2,r3\n{thirds}")
     assert re.search(r"Ann +1[.]5 +1825$", run("standings", file, "--order", "points,aroc").stdout, re.MULTILINE)

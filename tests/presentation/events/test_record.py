@@ -7,13 +7,14 @@ from support.tournaments.held_events import START_MS, HeldEvent
 
 from cgos_protocol.errors import OurFault
 from cgos_server.presentation.events import answers
-from cgos_server.presentation.events.record import EventRecord, GameTimes, result_words
+from cgos_server.presentation.events.record import EventRecord, GameTimes
 from cgos_server.presentation.events.sentences import _SENTENCES
 from cgos_server.tournaments.base import BLACK_WINS, DRAWN, NO_CONTEST, VOID, WHITE_WINS, Result
 from cgos_server.tournaments.registry import SYSTEMS
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.settings import EventSettings, Limits, Play, Times
 from cgos_server.tournaments.running.steps import BOTH_FORFEIT, closing
+from cgos_server.tournaments.scores import result_words
 
 NAMES = ("Ann-1", "Bob-1", "Cid-1", "Dan-1", "Eve-1")
 

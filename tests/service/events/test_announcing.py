@@ -15,9 +15,13 @@ from cgos_server.service.commands.fields import parameters
 from cgos_server.service.events.announcing import EventChange, EventClone, EventClose, EventCreate, EventOpen
 from cgos_server.service.events.holding import EventCancel
 from cgos_server.service.events.terms import SETTINGS
+from cgos_server.tournaments.base import OptionValue
 from cgos_server.tournaments.running.settings import EventSettings, Limits, Play, Times
 
 HOUR = 3_600_000
+CUSTOM: dict[str, OptionValue] = {"forfeit_counts_as_met": False, "forfeit_win_takes_bye": True}
+"""What new events of MWM do about forfeits, as FIDE has it."""
+
 NOW = 1_700_000_000_000
 """What the clock of these tests says, Unix milliseconds."""
 
@@ -40,7 +44,7 @@ async def test_what_is_not_said_is_as_usual(admin: Admin, desk: Desk, store: Any
         "Weekly is announced. Its games count for the ratings. Versions may enter once it is opened (cgos-server event "
         "open Weekly)."
     )
-    assert desk.states["Weekly"].settings == EventSettings(name="Weekly", venue="9x9", system="mwm")
+    assert desk.states["Weekly"].settings == EventSettings(name="Weekly", venue="9x9", system="mwm", options=CUSTOM)
     assert audits(store) == [("operator", "event create", "Weekly", {"rated": True, "system": "mwm", "venue": "9x9"})]
 
 
@@ -86,6 +90,7 @@ async def test_all_that_is_said_stands_in_the_settings(admin: Admin, desk: Desk)
         "tie_breakers": ("points", "buchholz"),
         "apart": ("owner", "family"),
         "first_moves": ("E5", "C3"),
+        "options": {**CUSTOM, "order": "dutch"},
     }
     assert {name: flat[name] for name in said} == expected
 
@@ -155,6 +160,26 @@ async def test_another_system_leaves_the_options_of_the_one_before(admin: Admin,
     await admin.handle(EventChange(event="Weekly", system="round-robin", options={"double": True}))
     settings = desk.states["Weekly"].settings
     assert (settings.system, settings.options, settings.rounds) == ("round-robin", {"double": True}, 5)
+
+
+@pytest.mark.parametrize("system", ["dutch", "burstein", "monrad", "mwm"])
+async def test_new_events_treat_forfeits_as_fide_does(admin: Admin, desk: Desk, system: str) -> None:
+    await admin.handle(create(system=system, options={"forfeit_counts_as_met": True}))
+    assert desk.states["Weekly"].settings.options == CUSTOM | {"forfeit_counts_as_met": True}
+    await admin.handle(EventChange(event="Weekly", usual=["options"]))
+    assert desk.states["Weekly"].settings.options == CUSTOM
+    await admin.handle(EventChange(event="Weekly", system="tcec"))
+    assert desk.states["Weekly"].settings.options == {}
+    await admin.handle(EventChange(event="Weekly", system=system))
+    assert desk.states["Weekly"].event.options.items() >= CUSTOM.items()
+
+
+async def test_an_event_announced_before_keeps_its_rules_about_forfeits(admin: Admin, desk: Desk) -> None:
+    desk.announce(EventSettings(name="Weekly", venue="9x9", system="dutch"), "operator")
+    await admin.handle(EventChange(event="Weekly", rounds=7))
+    await admin.handle(EventClone(event="Weekly", name="Later"))
+    for name in ("Weekly", "Later"):
+        assert desk.states[name].event.options == {"order": "dutch"}
 
 
 async def test_a_setting_that_there_is_not_cannot_be_as_usual(admin: Admin) -> None:

@@ -82,7 +82,7 @@ async def test_a_ruling_gives_a_game_its_result_and_another_one(admin: Admin, de
     await begin(admin, desk)
     first, second = desk.open_numbers(CUP)
     answer = await admin.handle(rule(first, "1-0"))
-    assert answer.sentence.endswith("is 1-0.")
+    assert answer.sentence == "Game 1 of Cup (Four – One): White (One) wins; was: no result."
     desk.play(CUP, {second: BLACK_WINS})
     await admin.handle(rule(second, "+/-", reason="It never\ncame."))
     games = {game.id: game.result for _, game in desk.states[CUP].event.games}
@@ -96,6 +96,60 @@ async def test_a_ruling_gives_a_game_its_result_and_another_one(admin: Admin, de
     assert isinstance(desk.said[-1][2], log.Ruled)
 
 
+@pytest.mark.parametrize(
+    ("winner", "score", "words"),
+    [
+        ("one", "1-0", "White (One) wins"),
+        ("Four", "0-1", "Black (Four) wins"),
+        ("black", "0-1", "Black (Four) wins"),
+        ("White", "1-0", "White (One) wins"),
+        ("draw", "1/2-1/2", "Draw"),
+        ("both-lose", "0-0", "Both lose"),
+    ],
+)
+async def test_a_ruling_says_who_won(admin: Admin, desk: Desk, store: Any, winner: str, score: str, words: str) -> None:
+    await begin(admin, desk)
+    first, _ = desk.open_numbers(CUP)
+    answer = await admin.handle(rule(first, "", winner=winner))
+    assert answer.sentence == f"Game {first} of Cup (Four – One): {words}; was: no result."
+    assert audits(store)[-1][3]["result"] == score
+    again = await admin.handle(rule(first, "no-contest"))
+    assert again.sentence.endswith(f": No contest; was: {words.replace('wins', 'won')}.")
+
+
+async def test_a_winner_that_says_nothing_or_two_things(admin: Admin, desk: Desk) -> None:
+    await bots(admin, "One", "White")
+    await admin.handle(EventCreate(event=CUP, system="mwm", venue="9x9", enter=["One", "White"]))
+    desk.ratings = {1: 2000.0, 2: 1900.0}
+    await admin.handle(EventStart(event=CUP))
+    desk.pair(CUP)
+    for winner in ("Two", "white"):  # White plays Black
+        with pytest.raises(
+            Refused, match=rf"^'{winner}' does not say who won\. Give one of White, One, black, white, "
+        ):
+            await admin.handle(rule(1, "", winner=winner))
+    assert await code(admin.handle(rule(1, "1-0", winner="black"))) == "score"
+    assert await code(admin.handle(rule(1, ""))) == "score"
+    assert desk.states[CUP].event.rounds[0].games[0].result is None
+
+
+async def test_a_ruling_that_changes_nothing_is_refused(admin: Admin, desk: Desk, store: Any) -> None:
+    await begin(admin, desk)
+    first, second = desk.open_numbers(CUP)
+    desk.play(CUP, {first: WHITE_WINS})
+    kept = len(desk.said), len(audits(store))
+    with pytest.raises(
+        Refused, match=r"^Game 1 of Cup counts so already: White \(One\) wins\. Give another result\.$"
+    ) as refused:
+        await admin.handle(rule(first, "1-0"))
+    assert refused.value.code == "no-change"
+    assert await code(admin.handle(rule(first, "", winner="One", with_results=True))) == "no-change"
+    assert (len(desk.said), len(audits(store))) == kept
+    await admin.handle(rule(first, "+/-"))  # a forfeit is another result
+    await admin.handle(EventReplay(event=CUP, number=second, reason="A fault."))
+    assert await code(admin.handle(EventReplay(event=CUP, number=second, reason="A fault."))) == "no-change"
+
+
 async def test_a_corrected_semifinal_takes_the_final_with_it(admin: Admin, desk: Desk) -> None:
     await begin(admin, desk, "cup")
     semifinals = desk.open_numbers(CUP)
@@ -103,7 +157,9 @@ async def test_a_corrected_semifinal_takes_the_final_with_it(admin: Admin, desk:
     desk.pair(CUP)
     (final,) = desk.open_numbers(CUP)
     answer = await admin.handle(rule(semifinals[0], "0-1"))
-    assert answer.sentence.endswith(f"is 0-1. Taken back, since the old result led to it: game {final}.")
+    assert answer.sentence.endswith(
+        f": Black (One) wins; was: White (Four) won. Taken back, since the old result led to it: game {final}."
+    )
     desk.pair(CUP)
     (another,) = desk.open_numbers(CUP)
     desk.play(CUP, {another: WHITE_WINS})
@@ -117,7 +173,7 @@ async def test_a_game_is_played_again(admin: Admin, desk: Desk, store: Any) -> N
     first, second = desk.open_numbers(CUP)
     desk.play(CUP, {first: WHITE_WINS, second: WHITE_WINS})
     answer = await admin.handle(EventReplay(event=CUP, number=first, reason="A fault."))
-    assert answer.sentence.endswith("is void.")
+    assert answer.sentence.endswith(": Void; was: White (One) won.")
     assert desk.said[-1][2] == log.Ruled(game=first, result=VOID, reason="A fault.")
     assert audits(store)[-1][3] == {"before": "1-0", "game": first, "reason": "A fault.", "with_results": False}
     desk.pair(CUP)

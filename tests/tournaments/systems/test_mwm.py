@@ -26,14 +26,18 @@ from cgos_server.tournaments.base import (
     Entrant,
     Event,
     Game,
+    How,
+    OptionValue,
     Request,
     Result,
     Round,
 )
 from cgos_server.tournaments.chance import COLOR_LOT, Lots
-from cgos_server.tournaments.event import Field, begin, enter, forbid, rejoin, request_bye, withdraw
+from cgos_server.tournaments.checking import checked
+from cgos_server.tournaments.event import Field, begin, end, enter, forbid, rejoin, request_bye, withdraw
 from cgos_server.tournaments.ledger import Ledger, Line, ledger
 from cgos_server.tournaments.pairing.mwm_weights import LEVELS, ORDERS, Edges, edges_of, third_of
+from cgos_server.tournaments.recheck import recheck
 from cgos_server.tournaments.systems.mwm import Mwm
 from cgos_server.tournaments.tournament import from_json, lots, next_round, standings, system_of, to_json
 
@@ -437,3 +441,73 @@ def test_nobody_and_one() -> None:
 def test_standings_end_with_the_rating_and_the_list() -> None:
     event = Event(system="mwm", entrants=entrants([1_500.0, 1_700.0, 1_600.0, 1_600.0]))
     assert [row.entrant for row in standings(event).rows] == [2, 3, 4, 1]
+
+
+CUSTOM: dict[str, OptionValue] = {"forfeit_counts_as_met": False, "forfeit_win_takes_bye": True}
+
+
+def _recorded(case: Case, **options: OptionValue) -> Event:
+    """Return an event of nine with many forfeits, as it was paired before there were options about them."""
+    rounds = [
+        Round(
+            number=number,
+            games=tuple(Game(black=b, white=w, result=Result(*points)) for b, w, *points in each["games"]),
+            byes=tuple(map(Bye, each["byes"])),
+        )
+        for number, each in enumerate(case["rounds"], 1)
+    ]
+    ratings = [2400.0 - 40 * id_ for id_ in range(1, 10)]
+    return Event(
+        system=case["system"], seed=7, entrants=entrants(ratings), rounds=tuple(rounds), planned=6, options=options
+    )
+
+
+def test_events_recorded_before_forfeits_had_options_are_paired_as_they_were(vectors: Vectors) -> None:
+    for case in vectors("mwm_forfeits")["events"]:
+        assert all(each.agrees for each in recheck(checked(_recorded(case)))), case["system"]
+        assert not all(each.agrees for each in recheck(checked(_recorded(case, **CUSTOM)))), case["system"]
+
+
+@pytest.mark.parametrize("system", ["dutch", "burstein", "monrad", "mwm"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_forfeit_leaves_two_unmet_and_its_winner_without_a_bye(system: str, seed: int) -> None:
+    dice = random.Random(seed)
+    event = Event(system=system, seed=seed, entrants=entrants([2000.0 - 40 * at for at in range(9)]), options=CUSTOM)
+    used: Counter[int] = Counter()  # byes and wins by forfeit
+    met: set[tuple[int, int]] = set()
+    unplayed: set[tuple[int, int]] = set()
+    repeated = 0
+    for _ in range(6):
+        round_ = next_round(event)
+        assert met.isdisjoint(round_.pairs)
+        assert ["they have met before" in game.reason for game in round_.games] == [False] * 4
+        repeated += len(unplayed.intersection(round_.pairs))
+        (bye,) = round_.byes
+        assert used[bye.entrant] == min(used[one.id] for one in event.entrants)
+        used[bye.entrant] += 1
+        event = begin(event, round_)
+        for game in event.rounds[-1].games:
+            winner = dice.choice([game.black, game.white])
+            by_forfeit = dice.random() < 0.4
+            (unplayed if by_forfeit else met).add(game.pair)
+            used[winner] += by_forfeit
+            how: How = "forfeit" if by_forfeit else "played"
+            points = (2, 0) if winner == game.black else (0, 2)
+            event = end(event, game.id, Result(*points, how))
+    assert repeated > 0
+    assert "of those with the fewest byes and wins by forfeit." in round_.explanation.summary
+
+
+def test_a_void_game_that_is_forfeited_when_it_is_played_again_leaves_two_unmet() -> None:
+    games = tuple(Game(black=1, white=2, result=result) for result in (Result(0, 0, "void"), Result(2, 0, "forfeit")))
+    event = checked(
+        Event(
+            system="mwm",
+            entrants=entrants([2000.0, 1900.0]),
+            rounds=(Round(number=1, games=games),),
+            options=CUSTOM,
+        )
+    )
+    assert next_round(event).explanation.details["level"] == "strict"
+    (game,) = next_round(replace(event, options={})).games
+    assert "they have met before" in game.reason

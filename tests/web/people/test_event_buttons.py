@@ -130,6 +130,20 @@ async def test_operators_go_from_a_round_to_the_ruling_of_a_game(house: House) -
     assert link is not None
     there: Any = sound((await browser.get(link.split("#")[0])).text)
     assert there.attribute("input", "value", name="number") == "1"
+    form = (await browser.get(link.split("#")[0])).text.partition('name="result"')[2].partition("</select>")[0]
+    assert re.findall(r'<option value="([^"]+)">([^<]+)</option>', form) == [
+        ("0-1", "Black wins"),
+        ("1-0", "White wins"),
+        ("1/2-1/2", "Draw"),
+        ("0-0", "Both lose"),
+        ("-/+", "Black wins by forfeit"),
+        ("+/-", "White wins by forfeit"),
+        ("-/-", "Both forfeit"),
+        ("no-contest", "No contest"),
+    ]
+    given = {"number": "1", "result": "0-1", "reason": "Seen."}
+    asked = sound((await browser.send(link.split("#")[0], "event rule", **given)).text)
+    assert f"Game 1 of {EVENT} will count so: Black wins." in asked.text
     owner = await house.signed_in("alice", owns="amigo")
     assert "Rule it" not in (await owner.get(f"/events/{EVENT}/rounds/1")).text
     assert buttons((await owner.get(f"/events/{EVENT}")).text)[:1] == ["Sign out"]
