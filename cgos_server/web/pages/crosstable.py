@@ -38,7 +38,7 @@ async def show(site: Site, request: Request) -> Response:
         unknown = [each for each in dict.fromkeys(named) if each not in means]
         if unknown or len(means) > MOST:
             what = f"is not rated here: {', '.join(unknown[:5])}" if unknown else f"would be more than {MOST} bots"
-            raise HTTPException(404, f"This table cannot be made: it {what}. Capitals matter.")
+            raise HTTPException(404 if unknown else 400, f"This table cannot be made: it {what}. Capitals matter.")
         names = sorted(means, key=lambda each: (-means[each], each))
     else:
         means = {row.version: row.mean for row in await best(history, name, system, top)} if system else {}
