@@ -195,6 +195,26 @@ def likelihood(share: float, digits: int = 0) -> str:
     return "over 99" if float(text) >= 100 else "under 1" if float(text) <= 0 else text
 
 
+def audit_details(detail: object, between: str = "; ") -> str:
+    """What the audit log notes of a command: ``reason: it hangs; until: 2026-01-31 18:00 UTC``. What is empty is left
+    out."""
+    if not isinstance(detail, Mapping):
+        return ""
+    return between.join(
+        f"{name}: {_audited(name, value)}"
+        for name, value in detail.items()
+        if value not in ("", None) and (name, value) != ("until", 0)  # 0: without an end
+    )
+
+
+def _audited(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and (name in ("at", "since", "until") or name.endswith("_at")):
+        return f"{moment(value)} UTC"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "moment": moment,
     "day": day,
@@ -207,5 +227,6 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "shade": shade,
     "since": since,
     "changed": changed,
+    "audit_details": audit_details,
 }
 """Words that templates write values in."""
