@@ -138,7 +138,7 @@ def test_the_audit_says_moments_as_dates(run: Any, as_json: Any) -> None:
     run("bot", "disable", "Beta", "--reason", "it hangs", "--until", "2033-05-18T03:33")
     shown = run("audit").stdout
     assert "reason: it hangs, until: 2033-05-18 03:33 UTC" in shown
-    assert shown.count("until") == 1
+    assert "reason: it hangs, until: no end" in shown
     assert [row["detail"]["until"] for row in as_json("audit")] == [1_999_999_980_000, 0]
 
 

@@ -149,7 +149,7 @@ def date(text: str | None) -> int | None:
     if text is None or not text.strip():
         return None
     try:
-        return words.day_start(text.strip()[:10])
+        return words.day_end(text.strip()[:10]) + 1 - DAY_MS
     except ValueError as error:
         raise HTTPException(400, "Where this address should have a date, such as 2026-01-31, it has not.") from error
 
