@@ -143,9 +143,9 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def day_start(text: str) -> int:
-    """The beginning of a day (UTC), such as 2026-01-31, in Unix milliseconds. Raises ValueError for other texts."""
-    return round(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+def day_end(text: str) -> int:
+    """The last millisecond of a day (UTC), such as 2026-01-31, as Unix time. Raises ValueError for other texts."""
+    return round(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000) + 86_399_999
 
 
 def day(ms: int) -> str:
@@ -195,6 +195,18 @@ def likelihood(share: float, digits: int = 0) -> str:
     return "over 99" if float(text) >= 100 else "under 1" if float(text) <= 0 else text
 
 
+def audit_details(detail: Mapping[str, object], between: str = "; ") -> str:
+    """What the audit log notes of a command: ``reason: it hangs; until: 2026-01-31 18:00 UTC``. What is empty is left
+    out."""
+    return between.join(f"{name}: {_audited(name, value)}" for name, value in detail.items() if value not in ("", None))
+
+
+def _audited(name: str, value: object) -> str:
+    if isinstance(value, int) and (name in ("at", "since", "until") or name.endswith("_at")):
+        return f"{moment(value)} UTC" if value else "no end"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "moment": moment,
     "day": day,
@@ -207,5 +219,6 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "shade": shade,
     "since": since,
     "changed": changed,
+    "audit_details": audit_details,
 }
 """Words that templates write values in."""

@@ -101,9 +101,14 @@ async def test_keys_and_links_step_through_a_game(visitor, serving, stack) -> No
         await page.keyboard.press(key)
         await at(page, words)
         assert await stones(page) == there
+        step = words.split()[1] if words.startswith("Move") else "0"
+        assert page.url == f"{visitor.url}/game/{duel.game}?ply={step}", "whoever loads it again stands there"
     await expect(page.locator("#side-b .captures")).to_have_text("1")
     await page.get_by_role("link", name="Previous").click()
     await at(page, "Move 5 of 6")
+    await page.reload()
+    await at(page, "Move 5 of 6")
+    await page.locator("#board[data-ready]").wait_for()
     await page.keyboard.press("n")
     await expect(page.locator("svg.board .numbers text")).to_have_text(["1", "3", "4", "5"], use_inner_text=False)
     await page.keyboard.press("?")

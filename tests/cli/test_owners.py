@@ -133,6 +133,15 @@ def test_webhooks(run: Any, as_json: Any, person: str) -> None:
     assert "removed already" in run("webhook", "remove", "1", fails=1).stderr
 
 
+def test_the_audit_says_moments_as_dates(run: Any, as_json: Any) -> None:
+    run("bot", "disable", "Alpha", "--reason", "it hangs")
+    run("bot", "disable", "Beta", "--reason", "it hangs", "--until", "2033-05-18T03:33")
+    shown = run("audit").stdout
+    assert "reason: it hangs, until: 2033-05-18 03:33 UTC" in shown
+    assert "reason: it hangs, until: no end" in shown
+    assert [row["detail"]["until"] for row in as_json("audit")] == [1_999_999_980_000, 0]
+
+
 def test_the_audit_is_read(run: Any, as_json: Any, person: str) -> None:
     run("bot", "pause", "Alpha")
     run("bot", "disable", "Beta", "--reason", "it hangs")

@@ -132,3 +132,12 @@ def test_terms() -> None:
 )  # fmt: skip
 def test_odds_are_never_certain(share: float, digits: int, text: str) -> None:
     assert words.likelihood(share, digits) == text
+
+
+def test_what_the_audit_log_notes() -> None:
+    detail = {"rated": True, "until": 2_000_000_000_000, "games": 3, "reason": "", "owner": None}
+    assert words.audit_details(detail) == "rated: true; until: 2033-05-18 03:33 UTC; games: 3"
+    assert (
+        words.audit_details({"until": 0, "ends_at": 2_000_000_000_000})
+        == "until: no end; ends_at: 2033-05-18 03:33 UTC"
+    )

@@ -139,7 +139,7 @@ async def test_analyses_come_in_portions(web: httpx2.AsyncClient) -> None:
     assert analyses["1"]["comment"] == EVIL
     assert list(json.loads(await page(web, f"/game/{RUNNING}/said?from={1 + SAID_AT_ONCE}"))) == ["20"]
     assert json.loads(await page(web, f"/game/{RUNNING}/said?from=99999999999999999999")) == {}
-    assert (await web.get(f"/game/{RUNNING}/said?from=x")).status_code == 404
+    assert (await web.get(f"/game/{RUNNING}/said?from=x")).status_code == 400
     assert (await web.get("/game/999/said")).status_code == 404
 
 

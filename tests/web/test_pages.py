@@ -446,25 +446,16 @@ async def test_registration_is_explained_as_it_is(history: History, registration
         ("/bot/nobody", "There is no bot of this name"),
         ("/bot/%3Cscript%3E", "There is no bot of this name"),
         ("/venue/99x99", "There is no venue of this name"),
-        ("/venue/9x9?as_of=x", "Where this address should have a number"),
-        ("/venue/9x9?as_of=-1", "Where this address should have a number"),
-        ("/venue/9x9?as_of=99999", "There were not so many results here yet."),
-        ("/venue/9x9?on=yesterday", "Where this address should have a date"),
-        ("/venue/9x9?on=0000-01-01", "Where this address should have a date"),
-        ("/venue/9x9?sort=luck", "Standings cannot be sorted by this."),
-        ("/venue/9x9/pair?a=amigo", "Two different bots can be compared"),
-        ("/venue/9x9/pair?a=amigo&b=amigo", "Two different bots can be compared"),
+        ("/venue/9x9?as_of=99999", "The ledger of this venue has fewer entries."),
         ("/venue/9x9/pair?a=amigo&b=nobody", "There is no bot of one of these names"),
         ("/venue/99x99/crosstable", "There is no venue of this name"),
         ("/venue/99x99/rounds", "There is no venue of this name"),
         ("/venue/99x99/rules", "There is no venue of this name"),
         ("/venue/9x9/crosstable?bots=amigo,nobody", "is not rated here: nobody."),
-        ("/venue/9x9/rounds?before=x", "Where this address should have a number"),
         ("/round/99999", "There is no round of this number"),
         (f"/round/{10**40}", "There is no round of this number"),
         ("/game/99999/pairing", "There is no game of this number"),
         ("/bot/amigo?venue=19x19", "This bot is not rated in a venue of this name."),
-        ("/game/1?ply=٣", "Where this address should have a number"),
         ("/static/../pages.py", "There is no page at this address."),
         ("/static/nothing.css?v=1", "There is no page at this address."),
     ],
@@ -472,6 +463,34 @@ async def test_registration_is_explained_as_it_is(history: History, registration
 async def test_what_is_not_there_is_a_sentence(web: httpx2.AsyncClient, path: str, sentence: str) -> None:
     page = await get(web, path, 404)
     assert sentence in page.text
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("/venue/9x9?as_of=x", "Where this address should have a number"),
+        ("/venue/9x9?as_of=-1", "Where this address should have a number"),
+        ("/venue/9x9?on=yesterday", "Where this address should have a date"),
+        ("/venue/9x9?on=0000-01-01", "Where this address should have a date"),
+        ("/venue/9x9?sort=luck", "Standings cannot be sorted by this."),
+        ("/venue/9x9/rounds?before=x", "Where this address should have a number"),
+        ("/game/1?ply=٣", "Where this address should have a number"),
+        ("/venue/9x9/pair?a=amigo", "Name two different bots."),
+        ("/venue/9x9/pair?a=amigo&b=amigo", "Name two different bots."),
+        ("/badge/9x9/amigo.svg?style=neon", "There is no such style."),
+        ("/questions?state=odd", "No question is 'odd'."),
+    ],
+)
+async def test_a_query_that_cannot_be_read_is_a_bad_request(web: httpx2.AsyncClient, path: str, sentence: str) -> None:
+    page = await get(web, path, 400)
+    assert sentence in page.text
+
+
+async def test_two_bots_are_asked_for_where_none_is_named(web: httpx2.AsyncClient) -> None:
+    page = await get(web, "/venue/9x9/pair")
+    assert {attributes["name"] for tag, attributes in page.tags if tag == "input"} >= {"a", "b"}
+    assert page.attribute("form", "action", **{"aria-label": "Two bots"}) == "/venue/9x9/pair"
+    assert "Name two different bots." not in page.text
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])

@@ -76,10 +76,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         ranked = await history.ratings.ranked([one, other])
         of = {row.version: row for row in ranked if row.venue == venue and row.system == system}
         ratings = [of.get(one), of.get(other)]
-        rated = {} if sandbox else of
-        compared = compare(
-            one, other, rated=rated.get(one), its=rated.get(other), known=await known_strengths(setup, history, venue)
-        )
+        known = await known_strengths(setup, history, venue)
+        compared = None if sandbox else compare(one, other, rated=of.get(one), its=of.get(other), known=known)
         filters = GameFilter(venue=venue, bot=one, opponent=other, exact=True)
         games = await history.games.find(filters, limit) if limit else []
         place = "" if compared is None else await after_games(history, venue, compared.seq)
@@ -87,9 +85,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
 
     figures = read(setup, ask)
     if as_json:
-        statistics = msgspec.structs.asdict(
-            pair_statistics(venue, figures.record, one, figures.compared, sandbox=sandbox)
-        )
+        told = pair_statistics(venue, figures.record, one, figures.compared, sandbox=sandbox)
+        statistics = msgspec.structs.asdict(told)
         ratings = [row and without(row, "half_width") for row in figures.ratings]
         print_json(statistics | {"ratings": ratings, "games": published(figures.games, list[Game])})
         return

@@ -5,7 +5,7 @@ Must not know: the live server, how ratings are computed.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import click
@@ -95,10 +95,7 @@ def standings(
     async def ask(history: History) -> dict[str, _Table]:
         tables: dict[str, _Table] = {}
         for name in await venues_asked(history, venue):
-            entry = as_of
-            if on is not None:
-                end = on.replace(tzinfo=UTC) + timedelta(days=1)
-                entry = await history.ledger.entry_at(name, round(end.timestamp() * 1000) - 1)
+            entry = as_of if on is None else await history.ledger.entry_at(name, words.day_end(f"{on:%Y-%m-%d}"))
             if answer == "recomputed":
                 table = await _recomputed(setup, history, venue=name, system=system, as_of=entry)
             else:

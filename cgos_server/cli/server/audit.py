@@ -10,7 +10,7 @@ import click
 from cgos_server.cli.common import Setup, configured, game_number, json_option
 from cgos_server.cli.output import print_list
 from cgos_server.cli.reading import read
-from cgos_server.presentation.words import moment
+from cgos_server.presentation.words import audit_details, moment
 
 
 @click.command()
@@ -43,11 +43,7 @@ def audit(
             "who": lambda row: row.actor,
             "did": lambda row: row.action,
             "to": lambda row: row.subject,
-            "detail": lambda row: _words(row.detail),
+            "detail": lambda row: audit_details(row.detail, between=", ") or None,
         },
         as_json=as_json,
     )
-
-
-def _words(detail: dict[str, object]) -> str | None:
-    return ", ".join(f"{name}: {value}" for name, value in detail.items() if value not in ("", None)) or None

@@ -77,7 +77,5 @@ def _retired(row: StandingRow, latest: int) -> bool:
 
 def with_last_games(rows: Iterable[StandingT], published: Iterable[Standing]) -> list[StandingT]:
     """Add the last games that the published standings have: to compute ratings again does not change them."""
-    last = {row.version: (row.last_game, row.last_game_at) for row in published}
-    nothing = (None, None)
-    games = ((row, last.get(row.version, nothing)) for row in rows)
-    return [msgspec.structs.replace(row, last_game=game, last_game_at=at) for row, (game, at) in games]
+    last = {row.version: {"last_game": row.last_game, "last_game_at": row.last_game_at} for row in published}
+    return [msgspec.structs.replace(row, **last.get(row.version, {})) for row in rows]

@@ -106,7 +106,7 @@ _ENTRIES: Final = (
 # By the partial index of what is said of versions, and not by the key, which would go through all games.
 _link_columns = [_ledger.c[name] for name in ("seq", "kind", "at", "sd", "surely")]
 _up_to = (_ledger.c.venue_id + 0 == VENUE, _ledger.c.seq <= bindparam("last"))
-_ABOUT_VERSIONS: Final = select(func.count().label("entries")).where(_ledger.c.version_id.is_not(None), *_up_to)
+_ABOUT_VERSIONS: Final = select(func.count().label("less")).where(_ledger.c.version_id.is_not(None), *_up_to)
 _counts, _counted = _ledger.c.score2.is_not(None), _ledger.c.was2.is_not(None)
 _starts_to_count = case((and_(_counts, or_(_counted, _ledger.c.repeat == 0)), 1))
 _CORRECTED: Final = select(
@@ -264,9 +264,8 @@ class Ledger(Subject):
         async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             entry = min(entry, await last_entry(read, at))
-            (about,) = await read(_ABOUT_VERSIONS, venue=at, last=entry)
-            (corrected,) = await read(_CORRECTED, venue=at, last=entry)
-        return entry - int(about["entries"]) - int(corrected["less"])
+            no_games = [await read(each, venue=at, last=entry) for each in (_ABOUT_VERSIONS, _CORRECTED)]
+        return entry - sum(int(rows[0]["less"]) for rows in no_games)
 
     async def entry_at(self, venue: VenueKey, at_ms: int) -> int:
         """The number of a venue's last entry at or before a time (Unix ms), 0 for none, by bisection: entries are taken

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from cgos_protocol.api.route import Param
 from cgos_protocol.options import UnixTime
 from cgos_server.presentation.answers import published
 from cgos_server.service.commands.declaration import Command, Right
@@ -19,7 +20,7 @@ from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.caller import person_of
 from cgos_server.web.api.framework import ApiRequest, Handler
 from cgos_server.web.api.operations import ANSWERS, in_path
-from cgos_server.web.around.problems import Wrong
+from cgos_server.web.api.strictly import read
 from cgos_server.web.site import Site
 
 
@@ -59,7 +60,7 @@ def _handler(
             elif name not in values and field.field.source is not Source.MACHINE:
                 values[name] = getattr(request.body, name)
                 if field.field.source in (Source.MOMENT, Source.TIME):
-                    _require_milliseconds(name, values[name])
+                    read(Param(name, UnixTime(), ""), str(values[name] or 0), status=422)
         if command.allowed is Right.STRANGER:
             answer = await site.ask(command(**values))
         else:
@@ -67,12 +68,3 @@ def _handler(
         return answer if less is None else published(answer, less)
 
     return handler
-
-
-def _require_milliseconds(name: str, moment: int | None) -> None:
-    """Raise Wrong where a field of a body seems to be a time in another unit."""
-    option = UnixTime()
-    try:
-        option.read(moment or 0)
-    except ValueError as error:
-        raise Wrong(name, f"The field {name!r} must be {option.possible}.", 422) from error

@@ -46,15 +46,15 @@ def query_of(operation: Operation, given: Iterable[tuple[str, str]]) -> dict[str
     return {name: param.default for name, param in known.items()} | values
 
 
-def read(param: Param, text: str) -> Value:
-    """The value that a parameter's text means. Raises Wrong."""
+def read(param: Param, text: str, status: int = 400) -> Value:
+    """The value that a parameter's text means. Raises Wrong with this status."""
     meant, possible = _meant(param.option, text)
     try:
         value: Value = param.option.read(meant)
     except ValueError as error:
-        raise _wrong(param, possible) from error
+        raise _wrong(param, possible, status) from error
     if not text.isprintable():
-        raise _wrong(param, "a text of printable characters")
+        raise _wrong(param, "a text of printable characters", status)
     return value
 
 
@@ -66,11 +66,11 @@ def _meant(option: Option, text: str) -> tuple[Any, str]:
         case Flag():
             return {"true": True, "false": False}.get(text), "`true` or `false`"
         case Number(least, most):
-            whole = _whole_number(text)
-            possible = f"a number from {least} to {most}"
-            return whole, "a whole number, written with digits alone" if whole is None else possible
+            if not text.isascii() or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
+                return None, "a whole number, written with digits alone"
+            return int(text), f"a number from {least} to {most}"
         case UnixTime():
-            return _whole_number(text), option.possible
+            return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None, option.possible
         case Several(each, most):
             names = text.split(",")
             return names, f"{most} names at most" if len(names) > most else _length(each)
@@ -79,16 +79,12 @@ def _meant(option: Option, text: str) -> tuple[Any, str]:
     raise TypeError(f"{option} cannot be read from text")
 
 
-def _whole_number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
-
-
 def _length(option: Text) -> str:
     return f"a text of {option.least} to {option.most} characters"
 
 
-def _wrong(param: Param, possible: str) -> Wrong:
-    return Wrong(param.name, f"The parameter {param.name!r} must be {possible}.")
+def _wrong(param: Param, possible: str, status: int) -> Wrong:
+    return Wrong(param.name, f"The parameter {param.name!r} must be {possible}.", status)
 
 
 async def body_of(operation: Operation, request: Request) -> Any:

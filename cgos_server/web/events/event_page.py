@@ -170,7 +170,8 @@ class RoundPage(PublicPage):
 
     async def shown(self, request: Request) -> dict[str, Any]:
         record = await record_of(self.site, request.path_params["event"])
-        at = number(request.path_params["round"]) or 0
+        word = request.path_params["round"]
+        at = int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else 0
         if not 1 <= at <= len(record.state.event.rounds):
             raise not_there("This event has no round of this number, or it has not begun.")
         each = views.pairings(record, at)

@@ -29,16 +29,15 @@ async def show(site: Site, request: Request) -> Response:
     name = request.path_params["name"]
     await venue_of(site, name)
     top = min(number(request.query_params.get("top")) or TOPS[1], MOST)
-    sandbox = name in site.settings.sandboxes
-    named = [] if sandbox else request.query_params.get("bots", "").replace(",", " ").split()
+    named = request.query_params.get("bots", "").replace(",", " ").split()
     history = site.history
-    system = "" if sandbox else next(iter(await Systems(site).rated(name)), "")
+    system = "" if name in site.settings.sandboxes else next(iter(await Systems(site).rated(name)), "")
     if named:
         means = await history.ratings.means(name, system, named) if system else {}
         unknown = [each for each in dict.fromkeys(named) if each not in means]
         if unknown or len(means) > MOST:
             what = f"is not rated here: {', '.join(unknown[:5])}" if unknown else f"would be more than {MOST} bots"
-            raise HTTPException(404, f"This table cannot be made: it {what}. Capitals matter.")
+            raise HTTPException(404 if unknown else 400, f"This table cannot be made: it {what}. Capitals matter.")
         names = sorted(means, key=lambda each: (-means[each], each))
     else:
         means = {row.version: row.mean for row in await best(history, name, system, top)} if system else {}

@@ -63,7 +63,7 @@ class Embeds:
         query = request.query_params
         style = query.get("style", "flat")
         if style not in STYLES:
-            raise HTTPException(404, f"There is no such style. Choose one of: {', '.join(STYLES)}.")
+            raise HTTPException(400, f"There is no such style. Choose one of: {', '.join(STYLES)}.")
         venue, name = request.path_params["venue"], request.path_params["version"]
         label = query.get("label", venue)
         status, color, right = 200, "none", "not rated"

@@ -23,7 +23,7 @@ async def refused(site: Site, _request: Request, error: Exception) -> Response:
         site.metrics.limited[Lack.OTHER] += 1
     sentence = (
         error.detail
-        if error.status_code in (403, 404, 503) and error.detail not in ("Forbidden", "Not Found")
+        if error.status_code in (400, 403, 404, 503) and error.detail not in ("Bad Request", "Forbidden", "Not Found")
         else _SENTENCES.get(error.status_code, "The server does not answer this request.")
     )
     return site.render("failure.html", error.status_code, title=_TITLES.get(error.status_code, "No"), sentence=sentence)
@@ -43,7 +43,7 @@ async def failed(site: Site, _request: Request, _error: Exception) -> Response:
     return site.render("failure.html", 500, title="Our fault", sentence=sentence)
 
 
-_TITLES = {403: "Not for you", 404: "Not here", 405: "Not so", 503: "Not now"}
+_TITLES = {400: "Bad request", 403: "Not for you", 404: "Not here", 405: "Not so", 503: "Not now"}
 _SENTENCES = {
     400: "This request cannot be understood.",
     404: "There is no page at this address. The venues, with all their games and bots, are linked above.",

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlencode
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -25,7 +24,7 @@ async def pair(site: Site, request: Request) -> Response:
     await venue_of(site, name)
     one, other = (request.query_params.get(key, "").strip() for key in ("a", "b"))
     if not one or not other or one == other:
-        raise HTTPException(404, "Two different bots can be compared here: name them by a= and b= in the address.")
+        return site.render("pair_form.html", 400 if one or other else 200, here=name, name=name, one=one, other=other)
     history = site.history
     with refused_as_404("There is no bot of one of these names on the server. Capitals matter."):
         record = await history.records.pair(name, one, other)

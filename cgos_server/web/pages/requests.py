@@ -136,22 +136,22 @@ def page_of(games: list[Game]) -> tuple[list[Game], int | None]:
 
 
 def number(text: str | None) -> int | None:
-    """A number from a query; 404 where it is none. Beyond what a number of a row can be it counts as the largest."""
+    """A number from a query; 400 where it is none. Beyond what a number of a row can be it counts as the largest."""
     if text is None or not text.strip():
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > 30:
-        raise HTTPException(404, "Where this address should have a number it has something else.")
+        raise HTTPException(400, "Where this address should have a number it has something else.")
     return min(int(text), LARGEST)
 
 
 def date(text: str | None) -> int | None:
-    """The beginning of a day (UTC) from a query, as Unix ms; 404 where it is no date."""
+    """The beginning of a day (UTC) from a query, as Unix ms; 400 where it is no date."""
     if text is None or not text.strip():
         return None
     try:
-        return words.day_start(text.strip()[:10])
+        return words.day_end(text.strip()[:10]) + 1 - DAY_MS
     except ValueError as error:
-        raise HTTPException(404, "Where this address should have a date, such as 2026-01-31, it has not.") from error
+        raise HTTPException(400, "Where this address should have a date, such as 2026-01-31, it has not.") from error
 
 
 def with_query(request: Request, **changes: str | int | None) -> str:

@@ -71,7 +71,7 @@ class StandingsQuery(NamedTuple):
         sort = query.get("sort") or "rank"
         column = sort.removeprefix("-")
         if column not in COLUMNS:
-            raise HTTPException(404, f"Standings cannot be sorted by this. Choose from: {', '.join(COLUMNS)}.")
+            raise HTTPException(400, f"Standings cannot be sorted by this. Choose from: {', '.join(COLUMNS)}.")
         return cls(
             search=(query.get("q") or "").strip()[:_LONGEST_SEARCH],
             settled=bool(query.get("settled")),

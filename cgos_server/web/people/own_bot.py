@@ -126,7 +126,7 @@ async def transcript(site: Site, request: Request) -> Response:
     bot = await own(site, request, here)
     game = number(request.query_params.get("game"))
     if game is None:
-        raise HTTPException(404, "Which game? Follow the links of the bot's page.")
+        raise HTTPException(400, "Which game? Follow the links of the bot's page.")
     row = await _game(site, GameId(game), [version.name for version in bot.versions])
     wanted = wire.lines_of(BotId(bot.id), game, row.started_at, row.ended_at or site.now_ms())
     lines, missing = await site.server.transcripts.lines(wanted)

@@ -24,7 +24,7 @@ async def badge(site: Site, request: Request) -> Response:
     """The picture. Query: `style`, `label`."""
     style = request.query_params.get("style", "flat")
     if style not in STYLES:
-        raise HTTPException(404, f"There is no such style. Choose one of: {', '.join(STYLES)}.")
+        raise HTTPException(400, f"There is no such style. Choose one of: {', '.join(STYLES)}.")
     try:
         record = await record_of(site, request.path_params["question"])
     except HTTPException:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -67,10 +68,10 @@ class Filters(NamedTuple):
 
     @classmethod
     def of(cls, request: Request) -> Filters:
-        """From an address. Raises HTTPException 404 for a state that there is none of."""
+        """From an address. Raises HTTPException 400 for a state that there is none of."""
         given = cls(*((request.query_params.get(name) or "").strip()[:64] for name in cls._fields))
         if given.state not in ("", *State):
-            raise not_there(f"No question is {given.state!r}. Choose from: {', '.join(State)}.")
+            raise HTTPException(400, f"No question is {given.state!r}. Choose from: {', '.join(State)}.")
         return given
 
     @property

@@ -402,6 +402,14 @@ function tick() {
 function step(to) {
   following = data.live === "1" && to >= moves.length;
   show(to);
+  const address = new URL(location.href);
+  if (following) address.searchParams.delete("ply");
+  else address.searchParams.set("ply", ply);
+  try {
+    history.replaceState(null, "", address);
+  } catch {
+    // Browsers refuse it while it comes too often; a later step catches up.
+  }
 }
 
 const KEYS = {

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from cgos_protocol.api.messages import DEPRECATED, Answer, Count, Id, Moment, Share, WireName
+from cgos_protocol.api.messages import Answer, Count, Id, Moment, Share, WireName, replaced_by
 
 
 class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,7 +63,7 @@ class PairingFigures(Answer, frozen=True, kw_only=True):
     games: Count
     rounds: Annotated[Count, Meta(description="Rounds that began these games.")]
     latest_rounds: Annotated[Count, Meta(description="The number of latest rounds that `waits` and `sat_out` cover.")]
-    looked_at: Annotated[Count, Meta(description="Read `latest_rounds` instead.", extra_json_schema=DEPRECATED)]
+    looked_at: Annotated[Count, replaced_by("latest_rounds", "A count")]
     gaps: Annotated[Spread, Meta(description="Differences of ratings as they were shown, Elo.")]
     waits: Annotated[Spread, Meta(description="Seconds that those had waited who were paired.")]
     expected: Annotated[Spread, Meta(description="Expected score of the better one.")]

@@ -8,7 +8,7 @@ what it does not know. Names are wire names, venues go by name. Times are Unix m
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -18,8 +18,6 @@ from cgos_protocol.names import NAME_PATTERN
 from cgos_protocol.v2.messages import RulesInfo, TimeInfo
 
 Moment = Annotated[int, Meta(description="Unix time in milliseconds.")]
-DEPRECATED: Final = {"deprecated": True}
-"""What the schema says of a field that another one replaces; it goes in the release after the next."""
 Share = Annotated[float, Meta(ge=0, le=1, description="From 0 to 1.")]
 WireName = Annotated[str, Meta(extra_json_schema={"pattern": NAME_PATTERN})]
 """Of a person, a bot, a version or a venue. The pattern is for programs that are made from the description: nothing is
@@ -43,6 +41,11 @@ RankEnd = Annotated[
         "others, and where the rating system says nothing of ranks.",
     ),
 ]
+
+
+def replaced_by(field: str, unit: str) -> Meta:
+    """Describe a field that breaks a rule of the API: it is deprecated, and goes after a release."""
+    return Meta(description=f"{unit}: read `{field}` instead.", extra_json_schema={"deprecated": True})
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from cgos_protocol.api.messages import DEPRECATED, Answer, Count, GameNumber, Id, Moment, WireName
+from cgos_protocol.api.messages import Answer, Count, GameNumber, Id, Moment, WireName, replaced_by
 from cgos_protocol.ids import GameId
 from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, NAME_PATTERN, PASSWORD_MAX, PASSWORD_MIN
 
@@ -153,9 +153,7 @@ class VersionNow(Answer, frozen=True, kw_only=True):
     venue: Annotated[WireName | None, Meta(description="null: it is signed in nowhere.")]
     state: str
     began_at: Annotated[Moment | None, Meta(description="When that began; null: not known.")]
-    since: Annotated[
-        float | None, Meta(description="Unix time in seconds: read `began_at` instead.", extra_json_schema=DEPRECATED)
-    ]
+    since: Annotated[float | None, replaced_by("began_at", "Unix time in seconds")]
     games: Annotated[list[GameNumber], Meta(description="Those that it plays.")]
     why: Annotated[str, Meta(description="Why it is not paired just now, or what it waits for; a sentence.")]
     paired: Annotated[bool, Meta(description="False: something besides an opponent keeps it from a new game.")]
@@ -287,9 +285,7 @@ class TranscriptLine(Answer, frozen=True, kw_only=True):
     """
 
     said_at: Annotated[Moment, Meta(description="When it was received or written: Unix time in milliseconds.")]
-    at: Annotated[
-        int, Meta(description="Unix time in microseconds: read `said_at` instead.", extra_json_schema=DEPRECATED)
-    ]
+    at: Annotated[int, replaced_by("said_at", "Unix time in microseconds")]
     name: WireName
     connection: int
     way: str
@@ -419,9 +415,7 @@ class BotNow(Answer, frozen=True, kw_only=True):
     suspended: str
     paused: bool
     connection: int
-    since: Annotated[
-        float, Meta(description="Unix time in seconds: read `signed_in_at` instead.", extra_json_schema=DEPRECATED)
-    ]
+    since: Annotated[float, replaced_by("signed_in_at", "Unix time in seconds")]
     signed_in_at: Annotated[Moment | None, Meta(description="null: the server that plays is older.")] = None
 
 

@@ -223,7 +223,7 @@ async def test_a_moment_in_another_unit_is_refused(
 ) -> None:
     problem = (await server.ask("POST", path, body | {field: moment}, operator, 422)).json()
     assert (problem["parameter"], problem["code"]) == (field, "invalid")
-    assert f"The field {field!r} must be a Unix time in milliseconds" in problem["detail"]
+    assert f"The parameter {field!r} must be a Unix time in milliseconds" in problem["detail"]
     assert server.live.calls == []
 
 

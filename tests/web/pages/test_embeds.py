@@ -62,7 +62,7 @@ async def test_a_badge_for_whom_nobody_knows_is_still_a_picture(client: httpx2.A
         assert answer.status_code == 404
         assert words(answer.text)[1] == "unknown"
     assert words((await client.get("/badge/13x13/amigo.svg")).text)[1] == "not rated"
-    assert (await client.get("/badge/9x9/amigo.svg?style=neon")).status_code == 404
+    assert (await client.get("/badge/9x9/amigo.svg?style=neon")).status_code == 400
 
 
 async def test_badges_differ_by_style_and_label(client: httpx2.AsyncClient) -> None:

@@ -198,6 +198,18 @@ async def test_the_audit_is_searched_and_paged(house: House) -> None:
     assert [row[4] for row in page.rows[1:]] == ["a"], "whatever the address"
 
 
+async def test_the_audit_says_moments_as_dates(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    disabled = audit(1, "root", "bot disable", "amigo", reason="it hangs", until=2_000_000_000_000)
+    for_good = audit(2, "root", "bot disable", "amigo", reason="it hangs", until=0)
+    await house.store.commit([disabled, for_good])
+    page = sound((await browser.get("/admin/audit?subject=amigo")).text)
+    assert [row[5] for row in page.rows[1:3]] == [
+        "reason: it hangs; until: no end",
+        "reason: it hangs; until: 2033-05-18 03:33 UTC",
+    ]
+
+
 async def test_the_next_pairing_is_shown_and_nothing_comes_of_it(house: House) -> None:
     browser = await house.signed_in("root", admin=True)
     answer = await browser.send("/admin/venues", "pairing preview", venue="9x9")

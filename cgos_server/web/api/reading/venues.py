@@ -44,7 +44,7 @@ from cgos_server.web.api.reading.server import LiveServer
 from cgos_server.web.api.typed import Group
 from cgos_server.web.around.disconnect import awaited
 from cgos_server.web.around.problems import Wrong
-from cgos_server.web.pages.requests import DAY_MS, Systems, venues_in_order
+from cgos_server.web.pages.requests import Systems, venues_in_order
 from cgos_server.web.site import Site
 
 FIGURES_FRESH_MS: Final = 30_000
@@ -85,15 +85,9 @@ class ReadingVenues:
         request: Request,
         venue: VenueName,
         system: System = None,
-        as_of: Annotated[
-            int | None, "As they were published after this entry of the ledger; entries are more than games."
-        ] = None,
-        at: Annotated[
-            int | None, UnixTime(), f"As they were published at this time; not together with `as_of`. {MOMENT}"
-        ] = None,
-        on: Annotated[
-            str | None, "As they were published at the end of this day (UTC), such as 2026-01-31; instead of `as_of`."
-        ] = None,
+        as_of: Annotated[int | None, "As they were published after this entry of the ledger."] = None,
+        at: Annotated[int | None, UnixTime(), f"As they were published at this time. {MOMENT}"] = None,
+        on: Annotated[str | None, "As they were published at the end of this day (UTC), such as 2026-01-31."] = None,
         recomputed: Annotated[bool, "Compute them again, every game as it counts now."] = False,
         show: Annotated[
             Literal["active", "all"],
@@ -109,8 +103,10 @@ class ReadingVenues:
         """
         if len([each for each in (as_of, at, on) if each is not None]) > 1:
             raise Wrong("at", "Give only one of `as_of`, `at` and `on`.")
-        if on is not None:
-            at = _end_of_day(on)
+        try:
+            at = words.day_end(on) if on is not None else at
+        except ValueError as error:
+            raise Wrong("on", "The parameter 'on' must be a date, such as 2026-01-31.") from error
         systems = await systems_of(self._site, venue)
         system = system_among(system, systems, venue)
         if at is not None:
@@ -168,7 +164,7 @@ class ReadingVenues:
         headline = self._systems.headline(venue, await self._history.ratings.rated_counts(venue))
         ranked = await self._history.ratings.ranked([one, other])
         sandbox = venue in self._site.settings.sandboxes
-        rated = {row.version: row for row in ranked if (row.venue, row.system, sandbox) == (venue, headline, False)}
+        rated = {row.version: row for row in ranked if not sandbox and (row.venue, row.system) == (venue, headline)}
         known = await self._site.strengths.venue(venue)
         compared = compare(one, other, rated=rated.get(one), its=rated.get(other), known=known)
         return pair_statistics(venue, games_of_both, one, compared, sandbox=sandbox)
@@ -270,11 +266,3 @@ class ReadingVenues:
                 known = published(stats, figures.PairingFigures)
                 self._figures[venue] = (now, known)
             return known
-
-
-def _end_of_day(day: str) -> int:
-    """The last millisecond of a day (UTC). Raises Wrong where the text is no date."""
-    try:
-        return words.day_start(day) + DAY_MS - 1
-    except ValueError as error:
-        raise Wrong("on", f"{day!r} is no date. Write it as 2026-01-31.") from error
