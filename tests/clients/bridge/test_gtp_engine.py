@@ -112,7 +112,7 @@ async def test_programs_that_cannot_be_started(tmp_path):
 
 async def test_a_program_in_the_folder_of_games_needs_no_path(bench, tmp_path, monkeypatch):
     program = tmp_path / "gnugo-of-a-test"
-    program.write_text(f"#!/bin/sh\nexec {shlex.join(bench.fake_gtp())} \"$@\"\n")
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(bench.fake_gtp())} "$@"\n')
     program.chmod(0o755)
     engine = GtpEngine([program.name, "--moves", "E5"], 20.0)
     with pytest.raises(EngineUnfit, match="'gnugo-of-a-test' cannot be started"):
