@@ -7,8 +7,11 @@ Must not know: sockets.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from cgos_client.settings import BadSetting
 
@@ -48,8 +51,49 @@ class Address(NamedTuple):
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.path}"
 
+    @property
+    def proxy(self) -> Proxy | None:
+        """The proxy before a WebSocket: of websockets' choice."""
+        schemes = ("wss", "socks", "https") if self.secure else ("ws", "socks", "https", "http")
+        return None if self.over_tcp else proxy_before(self.host, self.port, schemes)
+
     def __str__(self) -> str:
         return self.url if self.scheme != "tcp" else self.url.removeprefix("tcp://")
+
+
+class Proxy(NamedTuple):
+    """A proxy that this computer's settings put before a server.
+
+    :ivar url: as it is set, without name and password
+    :ivar source: where it is set: a variable of the environment, or the settings of the system
+    :ivar remedy: how to go without it
+    """
+
+    url: str
+    source: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"the proxy {self.url} (from {self.source})"
+
+
+def proxy_before(host: str, port: int, schemes: Sequence[str]) -> Proxy | None:
+    """Return the proxy that libraries use on the way to a server; None where they go straight.
+
+    :param schemes: whose proxies are used, the first that is set
+    """
+    if proxy_bypass(f"{host}:{port}"):
+        return None
+    settings = getproxies()
+    scheme = next((scheme for scheme in schemes if settings.get(scheme)), None)
+    if scheme is None:
+        return None
+    names = sorted((name for name in os.environ if name.lower() == f"{scheme}_proxy"), reverse=True)
+    name = next((name for name in names if os.environ[name] == settings[scheme]), "")
+    begin, _, rest = settings[scheme].rpartition("@")
+    remedy = f"to go without it, {f'unset {name}' if name else 'change them'}, or add {host} to no_proxy"
+    kind = begin.partition("://")[0] + "://" if "://" in begin else ""
+    return Proxy(kind + rest, name or "the system's settings", remedy)
 
 
 def server_address(text: str, place: str = "--server") -> Address:

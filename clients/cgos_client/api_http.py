@@ -15,11 +15,13 @@ import urllib.request
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import IO, Any, Final, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
+from cgos_client.addresses import proxy_before
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, ServerFault
 from cgos_client.settings import BadSetting
 from cgos_protocol.api.messages import Problem
@@ -30,6 +32,7 @@ BROKEN: Final = (OSError, http.client.HTTPException, EOFError, zlib.error)
 
 _LARGEST_ANSWER: Final = 256 * 2**20
 _LONGEST_LINE: Final = 16 * 2**20
+_PORTS: Final = MappingProxyType({"http": 80, "https": 443})
 _WORTH_WAITING: Final = frozenset((429, 503))
 
 Value = str | int | bool | None
@@ -152,10 +155,16 @@ class Http:
         except urllib.error.HTTPError as error:
             with error:
                 raise _refusal(error) from error
-        except urllib.error.URLError as error:
-            raise CannotConnect(f"{self._base} cannot be reached: {error.reason}.") from error
-        except BROKEN as error:
-            raise CannotConnect(f"{self._base} does not answer: {error or type(error).__name__}.") from error
+        except (urllib.error.URLError, *BROKEN) as error:
+            reason = getattr(error, "reason", None) or error or type(error).__name__
+            parts = urlsplit(self.server)
+            proxy = proxy_before(parts.hostname or "", parts.port or _PORTS[parts.scheme], (parts.scheme,))
+            if proxy is not None:
+                raise CannotConnect(
+                    f"{proxy} before {self._base} does not answer: {reason}; {proxy.remedy}."
+                ) from error
+            what = "cannot be reached" if isinstance(error, urllib.error.URLError) else "does not answer"
+            raise CannotConnect(f"{self._base} {what}: {reason}.") from error
         return response
 
 

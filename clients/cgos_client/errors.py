@@ -27,10 +27,21 @@ class CgosClientError(CgosError):
 
 
 class CannotConnect(CgosClientError):
-    """The server was not reached, or what answers there is not such a server."""
+    """The server was not reached, or what answers there is not such a server.
 
-    def __init__(self, text: str, *, code: str = "cannot-connect", retry_after: float | None = None) -> None:
+    :ivar is_misdirected: True where another kind of server answers at the address
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        code: str = "cannot-connect",
+        retry_after: float | None = None,
+        is_misdirected: bool = False,
+    ) -> None:
         super().__init__(code, text, fatal=True, retry_after=retry_after)
+        self.is_misdirected = is_misdirected
 
 
 class ConnectionLost(CgosClientError):

@@ -16,6 +16,8 @@ started again."""
 SETTLED_SECONDS = 10.0
 """A session that lasted this long, or had a game, was a good one: the next pause is short again."""
 
+WRONG_SETTINGS = frozenset(("ca-file", "proxy"))
+"""Codes of errors that no further attempt heals."""
 _PASSING = (
     *("already", "again in", "again later", "please try again", "another login", "another sign-in", "too many"),
     *("busy", "is full", "just now", "shutting down", "going down", "restart"),

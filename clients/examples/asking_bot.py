@@ -41,6 +41,9 @@ async def main(url: str, name: str, password_file: str, venue: str, version: str
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 7:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     try:
         sys.exit(asyncio.run(main(*sys.argv[1:])))
     except (CgosClientError, OSError, KeyboardInterrupt) as error:

@@ -49,6 +49,8 @@ async def main(url: str, name: str, password_file: str, venue: str, *command: st
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 6:
+        sys.exit(__doc__)
     try:
         asyncio.run(main(*sys.argv[1:]))
     except (CgosClientError, OSError, KeyboardInterrupt) as end:

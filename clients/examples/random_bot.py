@@ -25,7 +25,8 @@ async def play(game: Game) -> None:
         move, count = choose(turn.position)
         await game.move(move, analysis={"comment": f"one of {count} moves"})
     if game.result is not None:
-        print(f"game {game.number}: {game.result.result}, rating before and after: {game.result.rating}")
+        moved = ", rating {:.0f} to {:.0f}".format(*game.result.rating) if game.result.rating else ""
+        print(f"game {game.number}: {game.result.result}{moved}")
 
 
 async def main(url: str, name: str, password_file: str, *venues: str) -> None:
@@ -36,6 +37,8 @@ async def main(url: str, name: str, password_file: str, *venues: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 5:
+        sys.exit(__doc__)
     try:
         asyncio.run(main(*sys.argv[1:]))
     except (CgosClientError, OSError, KeyboardInterrupt) as end:

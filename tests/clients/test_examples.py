@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +52,7 @@ async def test_the_random_bot(tmp_path):
     assert sorted(model.seen_games) == [1, 2]
     assert output.startswith("signed in as Bot in 9x9\n")
     assert "against House (1700), they are near each other" in output
+    assert re.search(r"^game 1: [BW]\+[0-9.]+, rating 1800 to 181[23]$", output, re.MULTILINE)
     for game in model.games.values():
         assert game.over.reason == "score"
         assert len(game.analyses) > 10
@@ -96,10 +99,18 @@ async def test_the_plain_bot_plays_on_through_cuts(tmp_path):
     assert "cgos_client" not in (EXAMPLES / "plain_bot.py").read_text()
 
 
+@pytest.mark.parametrize("example", ALL, ids=lambda path: path.name)
+def test_without_arguments_an_example_says_how_it_is_called(example):
+    ran = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == (2 if example.name == "asking_bot.py" else 1)
+    assert f"python {example.name} " in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
 @pytest.mark.parametrize("example", BOTS, ids=lambda path: path.name)
 def test_about_forty_lines(example):
     lines = [line for line in example.read_text().partition('"""\n\n')[2].splitlines() if line.strip()]
-    assert len(lines) <= (42 if "from cgos_client" in example.read_text() else 60)
+    assert len(lines) <= (43 if "from cgos_client" in example.read_text() else 60)
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ _SCORE: Final = re.compile(r"-?[0-9]{1,6}(?:[.,][0-9]{1,3})?", re.ASCII)
 _NAMED: Final = re.compile(r";\s*EV\[(.*)\]\s*$|^\s*;name=(.*)")
 _COLUMNS: Final = re.compile(r";\s*Pl\s+Name\b.*?\bClub\s*(.*)", re.IGNORECASE)
 _LICENSES: Final = re.compile(r"\s*;\s*Num\s+Nom\b", re.IGNORECASE)
-_PIN: Final = re.compile(r"\s*\|\s*[0-9]+$")
+_PIN: Final = re.compile(r"\|\s*[0-9]+$")
 _fault: Final = partial(Misread, Code.H9)
 
 
@@ -92,7 +92,7 @@ def to_event(data: bytes, system: str | None) -> Event:
         if columns := _COLUMNS.search(line):
             first_score = columns[1][:4].strip().upper()
         has_licenses = has_licenses or _LICENSES.match(line) is not None
-        body = _PIN.sub("", line.partition(";")[0].rstrip())
+        body = _PIN.sub("", line.partition(";")[0].rstrip()).rstrip()
         if body.strip():
             rows.append(_row(number, body, has_licenses))
     if not rows:

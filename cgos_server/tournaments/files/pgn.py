@@ -16,11 +16,13 @@ from cgos_protocol.lines.misread import Misread
 
 _NAME: Final = r'\[\s*(?P<name>\w[^\s"\[\]]*)'
 _TOKEN: Final = re.compile(
-    rf"(?P<skip>^%[^\n]*|;[^\n]*)|(?P<comment>\{{[^}}]*(?P<closed>\}})?)|(?P<depth>[()])"
+    rf"^%[^\n]*|;[^\n]*|\{{[^}}]*(?P<closed>\}}(?:[^%;{{()\[]*\{{[^}}]*\}})*+)?|[()]"
     rf'|{_NAME}(?:\s*"(?:(?P<quoted>(?:[^"\\\n]|\\.)*)"\s*\]|(?P<nested>[^\n]*?)"[ \t]*\](?=[ \t]*(?:\[|$)))'
     r'|[ \t]+(?P<bare>[^"\[\]\n]+)\])|\[',
     re.MULTILINE,
 )
+"""What may matter. Comments with nothing but moves between them are one token, since there may be one for each move."""
+_COMMENTS: Final = re.compile(r"\{[^}]*\}")
 _BEGIN: Final = re.compile(
     r"(?:\s|%[^\n]*|;[^\n]*|\{[^}]*\}|(?:1-0|0-1|1/2-1/2|\*)(?=\s))*+"
     rf'{_NAME}(?:\s*"|[ \t]+[^"\[\]\n]+\][ \t]*$)',
@@ -47,38 +49,44 @@ def headers(text: str) -> Iterator[tuple[int, dict[str, str]]]:
     """
     tags: dict[str, str] = {}
     game_line = line = 1
-    counted = end = moves_end = depth = opened_at = 0
-    moves = ""
+    counted = end = depth = opened_at = 0
+    moves = ""  # the last text that is neither tag nor comment, with the blanks after it
     for token in _TOKEN.finditer(text):
-        start = token.start()
+        start, kind = token.start(), token[0][0]
+        plain = text[end:start]
+        if kind == "{":
+            if token["closed"] is None:
+                raise _fault(text.count("\n", 0, start) + 1, 1, "a comment in braces is not closed", "Close it with }")
+            plain += _COMMENTS.sub("", token[0])
+        if plain:
+            moves = moves + plain if plain.isspace() else plain
+        if kind in "{;%":
+            end = token.end()
+            continue
         line, counted = line + text.count("\n", counted, start), start
-        if not text[end:start].isspace() and end < start:
-            moves = text[end:start].rstrip()
-            moves_end = end + len(moves)
-        if token["depth"]:
+        if kind in "()":
             opened_at = opened_at if depth else line
-            depth = depth + 1 if token["depth"] == "(" else max(depth - 1, 0)
-            moves, moves_end = token["depth"], token.end()
-        elif token["comment"] and not token["closed"]:
-            raise _fault(line, 1, "a comment in braces is not closed", "Close it with }")
-        elif text[start] == "[":
-            at_line = "\n" in text[moves_end:start]
-            may_begin = not moves or moves.endswith(_RESULTS)
-            if depth or not (may_begin or (at_line and not token["bare"])):
-                continue  # text of the moves
-            if token["name"] is None:
-                if _UNREADABLE.match(text, start):
-                    raise _fault(line, 1, "a header cannot be read", 'Write it as [White "Alder"], in one line')
+            depth = depth + 1 if kind == "(" else max(depth - 1, 0)
+            moves = kind
+        else:
+            last = moves.rstrip()
+            at_line = "\n" in moves[len(last) :]
+            may_begin = not last or last.endswith(_RESULTS)
+            is_tag = not depth and (may_begin or (at_line and not token["bare"]))
+            if is_tag and token["name"] is None and _UNREADABLE.match(text, start):
+                raise _fault(line, 1, "a header cannot be read", 'Write it as [White "Alder"], in one line')
+            if not is_tag or token["name"] is None:  # text of the moves
+                moves, end = kind, start + 1
                 continue
             name = token["name"].lower()
-            if tags and (moves or name in tags):
+            if tags and (last or name in tags):
                 yield game_line, tags
                 tags = {}
             if not tags:
                 game_line = line
             value = next(value for value in (token["quoted"], token["nested"], token["bare"]) if value is not None)
             tags[name] = _ESCAPED.sub(r"\1", value).strip()
-            moves, moves_end = "", token.end()
+            moves = ""
         end = token.end()
     if depth:
         raise _fault(opened_at, 1, "a variation is not closed", "Close it with )")

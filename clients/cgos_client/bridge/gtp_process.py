@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import re
+import shutil
 import signal
 from collections import deque
 from collections.abc import Sequence
@@ -29,6 +30,9 @@ ANSWER_LIMIT = 16 << 20
 COMPLAINT_LIMIT = 1000
 """Characters of one line on the standard error that are read, and lines at once that reach the log."""
 LAST_WORDS = 3
+
+GAMES = "/usr/games"
+"""Where Debian puts GNU Go; it is not on the path of root and of services."""
 
 LIST = "list_commands"
 """The first command: engines load before they answer it, and other programs show here that they know no GTP."""
@@ -81,7 +85,8 @@ class GtpProcess:
             self._errors.transport = transport
             # A session of its own: Ctrl-C at the terminal reaches this client alone, which ends the game in order.
             self._process = await asyncio.create_subprocess_exec(
-                *self._command,
+                _program(self._command[0]),
+                *self._command[1:],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=writing,
@@ -332,6 +337,11 @@ class _Errors(asyncio.Protocol):
             self.last.append(line.strip())
             if _BEGIN.match(line):
                 self.answer = line
+
+
+def _program(name: str) -> str:
+    """Return where only the folder of games has a program, as Debian's GNU Go; else its name."""
+    return name if shutil.which(name) else shutil.which(name, path=GAMES) or name
 
 
 def _pipes(process: asyncio.subprocess.Process) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:

@@ -14,7 +14,7 @@ from typing import Protocol
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.library.codec import Codec
 from cgos_client.library.link import Endpoint, Link, open_link
-from cgos_client.retry import Retries, heals_by_waiting
+from cgos_client.retry import WRONG_SETTINGS, Retries, heals_by_waiting
 from cgos_protocol.errors import Code
 from cgos_protocol.v2 import messages as ws
 
@@ -111,8 +111,10 @@ class ConnectionKeeper:
     def _pause_after(self, error: CgosClientError) -> float | None:
         """How long to wait before the next attempt; None where there shall be none."""
         wait = error.retry_after
-        if error.code == "ca-file":
+        if error.code in WRONG_SETTINGS:
             return None
+        if isinstance(error, CannotConnect) and error.is_misdirected and not self._was_in:
+            return self._retries.pause_after_refusal()
         refused = isinstance(error, SignInRefused | Dismissed)
         if not refused or wait is not None or error.code in _HEALING or heals_by_waiting(error.text):
             return self._retries.pause(wait or 0.0)

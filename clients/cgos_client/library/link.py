@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
-from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, WebSocketException
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidProxy,
+    InvalidStatus,
+    InvalidURI,
+    ProxyError,
+    WebSocketException,
+)
 from websockets.typing import Subprotocol
 
 from cgos_client.addresses import Address
@@ -32,6 +39,8 @@ PING_SECONDS = 20.0
 MESSAGE_LIMIT = 16 << 20
 SHOWN = 2_000
 """Characters of a frame that the log shows."""
+
+_PAGES = ". Is this the address of its pages? Its page /connect has the one for bots, such as ws://HOST:6868"
 
 
 class Endpoint(NamedTuple):
@@ -112,15 +121,18 @@ async def open_link(endpoint: Endpoint) -> Link:
         raise CannotConnect(
             f"{endpoint.address} does not speak {endpoint.subprotocol}: is it the WebSocket port of such a server?",
             code="no-protocol",
+            is_misdirected=True,
         )
     return Link(socket)
 
 
 async def _open(endpoint: Endpoint) -> ClientConnection:
+    address, proxy = endpoint.address, endpoint.address.proxy
     context = trust(endpoint)
+    server, remedy = (f"{address}, through {proxy},", f"; {proxy.remedy}") if proxy else (str(address), "")
     try:
         return await open_websocket(
-            endpoint.address.url,
+            address.url,
             ssl=context,
             subprotocols=[Subprotocol(endpoint.subprotocol)],
             compression=None,
@@ -131,21 +143,39 @@ async def _open(endpoint: Endpoint) -> ClientConnection:
             ping_timeout=PING_SECONDS,
             max_size=MESSAGE_LIMIT,
         )
+    except ImportError as error:
+        if proxy is None:
+            raise
+        raise CannotConnect(f"{proxy} cannot be used: {error}{remedy}", code="proxy") from None
+    except InvalidProxy as error:
+        raise CannotConnect(f"{proxy} is no address of a proxy: {error.msg}{remedy}", code="proxy") from None
     except TimeoutError:
-        raise CannotConnect(f"{endpoint.address} did not answer within {CONNECT_SECONDS:.0f} s") from None
+        raise CannotConnect(f"{server} did not answer within {CONNECT_SECONDS:.0f} s") from None
     except ssl.SSLError as error:
-        raise no_tls(str(endpoint.address), error) from None
+        raise no_tls(server, error) from None
     except OSError as error:
-        raise CannotConnect(f"{endpoint.address} cannot be reached ({error.strerror or error})") from None
+        reason = error.strerror or error
+        if proxy is not None:  # no connection goes anywhere else
+            raise CannotConnect(f"{proxy} before {address} cannot be reached ({reason}){remedy}") from None
+        raise CannotConnect(f"{address} cannot be reached ({reason})") from None
+    except ProxyError as error:
+        raise CannotConnect(f"{proxy} does not lead to {address} ({error}){remedy}") from None
     except InvalidStatus as error:
-        wait = error.response.headers.get("Retry-After", "")
+        status, wait = error.response.status_code, error.response.headers.get("Retry-After", "")
+        is_page = status < 300 or status in (404, 405)
+        hint = _PAGES if is_page else ""
         raise CannotConnect(
-            f"{endpoint.address} answered with HTTP status {error.response.status_code} instead of a WebSocket",
+            f"{server} answered with HTTP status {status} instead of a WebSocket{hint}",
             code="http-status",
             retry_after=float(wait) if wait.isdecimal() else None,
+            is_misdirected=is_page,
         ) from None
     except (WebSocketException, InvalidURI, EOFError) as error:
-        raise CannotConnect(f"{endpoint.address} does not speak WebSocket ({error})", code="no-protocol") from None
+        is_page = isinstance(error, InvalidURI)  # it leads to https://...
+        hint = _PAGES if is_page else ""
+        raise CannotConnect(
+            f"{server} does not speak WebSocket ({error}){hint}", code="no-protocol", is_misdirected=is_page
+        ) from None
 
 
 def _how_it_closed(error: Exception) -> str:

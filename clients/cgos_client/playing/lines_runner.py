@@ -17,7 +17,7 @@ from cgos_client.playing.events import Listener
 from cgos_client.playing.lines_session import Agenda, Bridge, End, Ended, Identity
 from cgos_client.playing.together import FAILED, OK, BotRunner
 from cgos_client.playing.transport import Connection
-from cgos_client.retry import Retries, heals_by_waiting, pause_named
+from cgos_client.retry import WRONG_SETTINGS, Retries, heals_by_waiting, pause_named
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +30,7 @@ class Runner(BotRunner):
     :ivar tell: called with everything that happens in games
     :ivar once: never connect a second time
     :ivar retries: when to connect again
+    :ivar was_in: whether any session was signed in
     :ivar sleep: for tests
     """
 
@@ -39,6 +40,7 @@ class Runner(BotRunner):
     agenda: Agenda
     tell: Listener
     once: bool = False
+    was_in: bool = False
     retries: Retries = field(default_factory=lambda: Retries(random.Random()))
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
@@ -63,6 +65,7 @@ class Runner(BotRunner):
             began = loop.time()
             ended = await self._session()
             if ended.signed_in:
+                self.was_in = True
                 self.retries.signed_in(loop.time() - began, self.agenda.game is not None)
             if ended.end is End.LEFT:
                 log.info("%s", ended.sentence)
@@ -83,6 +86,10 @@ class Runner(BotRunner):
         sentence = ended.sentence
         if ended.end is not End.REFUSED:
             log.warning("no connection: %s", sentence)
+            if ended.failure is not None and ended.failure.code in WRONG_SETTINGS:
+                return None
+            if ended.failure is not None and ended.failure.is_misdirected and not self.was_in:
+                return self.retries.pause_after_refusal()
             return self.retries.pause()
         if heals_by_waiting(sentence):
             what = "ended the connection" if ended.signed_in else "refused the sign-in for now"
@@ -99,7 +106,7 @@ class Runner(BotRunner):
         try:
             connection = await self.connect()
         except CannotConnect as error:
-            return Ended(End.LOST, str(error), signed_in=False)
+            return Ended(End.LOST, str(error), signed_in=False, failure=error)
         try:
             return await Bridge(
                 connection=connection, engine=self.engine, identity=self.identity, agenda=self.agenda, tell=self.tell

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cgos_client.bridge.supervisor import RESIGN, EngineGone, SupervisedEngine
+from cgos_client.errors import CannotConnect
 from cgos_client.playing.events import GameOver, GameResult, Listener, MoveAsked, MoveMade, Seated
 from cgos_client.playing.lines_messages import (
     BadLine,
@@ -94,11 +95,13 @@ class Ended(NamedTuple):
 
     :ivar sentence: what happened, for people
     :ivar signed_in: True where the server went on after the password
+    :ivar failure: why there was no connection; None where there was one
     """
 
     end: End
     sentence: str
     signed_in: bool
+    failure: CannotConnect | None = None
 
 
 @dataclass(slots=True, kw_only=True)

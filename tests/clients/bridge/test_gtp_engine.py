@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,19 @@ async def test_programs_that_cannot_be_started(tmp_path):
         await GtpEngine(["/no/such/engine"]).start()
     with pytest.raises(EngineUnfit, match="Permission denied"):
         await GtpEngine([str(tmp_path)]).start()
+
+
+async def test_a_program_in_the_folder_of_games_needs_no_path(bench, tmp_path, monkeypatch):
+    program = tmp_path / "gnugo-of-a-test"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(bench.fake_gtp())} "$@"\n')
+    program.chmod(0o755)
+    engine = GtpEngine([program.name, "--moves", "E5"], 20.0)
+    with pytest.raises(EngineUnfit, match="'gnugo-of-a-test' cannot be started"):
+        await engine.start()
+    monkeypatch.setattr("cgos_client.bridge.gtp_process.GAMES", str(tmp_path))
+    await engine.start()
+    await engine.close()
+    assert engine.label == "Fake 1.0"
 
 
 async def test_a_program_that_does_not_speak_gtp():
