@@ -120,8 +120,12 @@ class SlotsRunner(BotRunner):
             before, after = game.result.rating
             last = self._rated_at.get(game.venue, before)
             if abs(before - last) > REFIT_JUMP:
-                why = "as all results were weighed anew before game"
-                log.info("refit: %.0f → %.0f, %s %d ended", last, before, why, game.number)
+                log.info(
+                    "refit: %.0f → %.0f, as all results were weighed anew before game %d ended",
+                    last,
+                    before,
+                    game.number,
+                )
             self._rated_at[game.venue] = after
         table.over(game.result)
 
