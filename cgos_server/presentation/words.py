@@ -24,8 +24,6 @@ _KO = {
 MANY_GAMES: Final = 50
 """After so many games a rating is expected to be settled."""
 
-LOOSE: Final = "No anchor: the scale is loose, so that a rating can stay provisional after many games."
-
 _STATES = {"watch": "On watch", "flagged": "Flagged"}
 
 
@@ -46,7 +44,8 @@ def standing(row: Standing) -> str:
 def loose_scale(rows: Sequence[Standing]) -> str:
     """Say why versions of a venue stay provisional after many games: no anchor fixes the scale; empty elsewhere."""
     many = any(row.provisional and row.games >= MANY_GAMES for row in rows)
-    return LOOSE if many and not any(row.anchor for row in rows) else ""
+    loose = many and not any(row.anchor for row in rows)
+    return "No anchor: the scale is loose, so that a rating can stay provisional after many games." if loose else ""
 
 
 def since(change: StrengthChange) -> str:
