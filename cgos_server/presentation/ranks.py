@@ -73,7 +73,7 @@ def sentences(summary: RankSummary) -> list[str]:
         return []
     lines = [
         f"Of {summary.neighbors} {_plural('pair', summary.neighbors)} of neighbors {summary.apart} "
-        f"{'has' if summary.apart == 1 else 'have'} an order that is known with 95 % "
+        f"{'has' if summary.apart == 1 else 'have'} an order that is known with 95 % one-sided "
         f"({100 * summary.apart / summary.neighbors:.0f} %)."
     ]
     if summary.turned is not None:

@@ -6,7 +6,7 @@ database, HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -23,6 +23,9 @@ _KO = {
 }
 IN_SANDBOX: Final = "Results in a sandbox change no rating, so there are no strengths to compare."
 NOT_RATED: Final = "Both have to be rated here before they can be compared."
+MANY_GAMES: Final = 50
+"""After so many games a rating is expected to be settled."""
+
 _STATES = {"watch": "On watch", "flagged": "Flagged"}
 
 
@@ -38,6 +41,13 @@ def standing(row: Standing) -> str:
     """A rating with its 95 % interval where its system says one: ``1873 ± 42``, ``1873? ± 142``, ``1873``, and
     ``2750, 2320 to 4600`` where the interval is not even."""
     return intervals.written(row.mean, row.lower, row.upper, provisional=bool(row.provisional))
+
+
+def loose_scale(rows: Sequence[Standing]) -> str:
+    """Say why versions of a venue stay provisional after many games: no anchor fixes the scale; empty elsewhere."""
+    many = any(row.provisional and row.games >= MANY_GAMES for row in rows)
+    loose = many and not any(row.anchor for row in rows)
+    return "No anchor: the scale is loose, so that a rating can stay provisional after many games." if loose else ""
 
 
 def since(change: StrengthChange) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cgos_protocol.errors import Code, Conflict, Invalid, Unavailable
+from cgos_protocol.errors import Code, Conflict, Forbidden, Invalid, Unavailable
 from cgos_protocol.ids import QuestionId
 from cgos_server.service.commands.context import Caller, CommandContext
 from cgos_server.service.commands.declaration import Command
@@ -21,7 +21,7 @@ from cgos_server.service.commands.reasons import shown_address
 from cgos_server.service.commands.registry import OnBehalf, answered, decode
 from cgos_server.service.control import Control
 from cgos_server.service.people.accounts import Accounts
-from cgos_server.service.people.authority import may
+from cgos_server.service.people.authority import NOT_YOURS, may
 from cgos_server.service.people.passwords import digest, lets_people_in
 from cgos_server.service.people.sessions import DAY_MS, Sessions
 from cgos_server.service.personal.kept_files import KeptFiles
@@ -95,7 +95,7 @@ class Admin:
                 person = await self._accounts.store.history.people.person(
                     digest(request.credential), self._accounts.now_ms()
                 )
-            person = may(person, command, await self._owner_of(command))
+            person = await self._allow(person, command)
             caller = Caller(person, shown_address(request.address))
             command = msgspec.structs.replace(command, actor=f"{person.name} ({caller.address})")
             return await self._perform(command, replace(self._context, asker=caller))
@@ -105,7 +105,7 @@ class Admin:
         and no others. Raises Refused: ``no-owner``, and as :meth:`handle`."""
         async with await self._turn(command):
             person = await self._owner_as_person(bot)
-            may(person, command, await self._owner_of(command))
+            await self._allow(person, command)
             command = msgspec.structs.replace(command, actor=f"bot {bot}")
             return await self._perform(command, replace(self._context, asker=Caller(person, "")))
 
@@ -134,6 +134,16 @@ class Admin:
         name = command.concerned() if command.concerns in ("bot", "version") else None
         bot = await self._accounts.store.history.people.bot_owner(name) if isinstance(name, str) and name else None
         return nullcontext() if bot is None else self._accounts.bot_lock(bot.bot_id)
+
+    async def _allow(self, person: Person | None, command: Command[Any]) -> Person:
+        """Return whoever may have it done. Raises as :func:`may`, and ``unknown-bot`` of a bot that does not exist."""
+        try:
+            return may(person, command, await self._owner_of(command))
+        except Forbidden as refusal:
+            name = command.concerned()
+            if refusal.sentence == NOT_YOURS and isinstance(name, str):
+                await self._context.version(name)
+            raise
 
     async def _owner_of(self, command: Command[Any]) -> int | None:
         """The account that owns what the command concerns."""

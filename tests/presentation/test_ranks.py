@@ -80,7 +80,7 @@ def test_a_run_whose_ends_are_gone_says_nothing() -> None:
 
 def test_standings_say_how_sure_they_are() -> None:
     assert sentences(summary(("b", "e", 4))) == [
-        "Of 4 pairs of neighbors 1 has an order that is known with 95 % (25 %).",
+        "Of 4 pairs of neighbors 1 has an order that is known with 95 % one-sided (25 %).",
         "3 results turned round would put another than a first.",
         "These cannot be told apart: b to e (4).",
     ]
@@ -88,7 +88,7 @@ def test_standings_say_how_sure_they_are() -> None:
 
 def test_the_plural_goes_with_its_number() -> None:
     assert sentences(summary(versions=2, apart=0, turned=1)) == [
-        "Of 1 pair of neighbors 0 have an order that is known with 95 % (0 %).",
+        "Of 1 pair of neighbors 0 have an order that is known with 95 % one-sided (0 %).",
         "1 result turned round would put another than a first.",
     ]
 

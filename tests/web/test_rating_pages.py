@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
+from asyncio import to_thread
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_protocol.ids import VersionId
 from cgos_protocol.intervals import beside as beside_rating
 from cgos_protocol.intervals import one_sided, written
+from cgos_server.cli.main import main
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation import ranks, words
@@ -115,6 +118,22 @@ async def test_past_standings(web: httpx2.AsyncClient, rated: History) -> None:
     assert (await get(web, f"/venue/{VENUE}?as_of=0")).text.count("Nobody was rated after 0 games (entry 0)") == 1
     await get(web, f"/venue/{VENUE}?as_of=999999", 404)
     await get(web, f"/venue/{VENUE}?as_of=x", 400)
+
+
+async def test_no_anchor_is_why_a_version_stays_provisional(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    sentence = "No anchor: the scale is loose"
+
+    async def said() -> list[bool]:
+        async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
+            pages = [(await get(web, path)).text for path in (f"/venue/{VENUE}", "/bot/Bee")]
+        command = ["standings", "--venue", VENUE, "--data", str(data)]
+        return [sentence in shown for shown in (*pages, (await to_thread(CliRunner().invoke, main, command)).stdout)]
+
+    for games, anchor, expected in ((49, 0, False), (231, 0, True), (231, 1, False)):
+        alter(data, f"UPDATE ratings SET provisional = 1, anchor = 0, games = {games} WHERE system = 'bayes'")
+        alter(data, f"UPDATE ratings SET anchor = {anchor} WHERE version_id = 1 AND system = 'bayes'")
+        assert await said() == [expected] * 3
 
 
 async def test_a_bots_page_tells_what_moved_its_rating(web: httpx2.AsyncClient, rated: History) -> None:

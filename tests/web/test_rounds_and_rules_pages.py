@@ -103,6 +103,40 @@ async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch
     assert {cells[0] for cells in whole.rows if len(cells) == 7 and cells[2].endswith(" s")} == everybody
 
 
+@pytest.mark.parametrize("method", ["information", "birk"])
+async def test_how_partners_are_sorted_and_what_pairs_are_worth(
+    web: httpx2.AsyncClient,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+) -> None:
+    """Waiting allows a pair to fall short by some bits, which is no part of its worth."""
+    detail = paired(method, a_pairing_pass())
+    row = detail.pairings[0]
+    explained = explain(detail, NAMES, row.game)
+
+    async def known(_self: Explaining, _number: int, _game: int | None) -> RoundDetail:
+        return explained
+
+    monkeypatch.setattr(Explaining, "_explained", known)
+    page = await get(web, "/game/1/pairing")
+    by = "worth less costs" if method == "information" else "nearness of ratings"
+    assert f"As the method saw them: those whom nothing kept apart first, by {by}" in page.text
+    for name, partners in explained.partners.items():
+        table = [cells for cells in page.rows if len(cells) == 7 and "%" in cells[2]]
+        met = row.low if name == row.high else row.high
+        assert [cells[6] for cells in table if cells[0] == met] == ["this game"]
+        if method == "information":
+            value = [(not each.possible, bool(each.kept), each.costs - (each.worth or 0.0)) for each in partners]
+            assert value == sorted(value)
+    worths = [pair.detail["worth"] for pair in detail.pairings if "worth" in pair.detail]
+    if method == "information":
+        assert detail.total is not None
+        assert detail.total > 1.5e6 * sum(worths)
+        assert f"Worth together{sum(worths):.3f} bit" in page.text
+    else:
+        assert "Worth together" not in page.text
+
+
 @pytest.mark.parametrize(
     ("control", "words"),
     [

@@ -52,7 +52,7 @@ async def test_every_column_sorts_both_ways(web: httpx2.AsyncClient, rated: Hist
 async def test_ranks_say_how_sure_they_are(web: httpx2.AsyncClient, rated: History) -> None:
     rows = {row.version: row for row in await rated.ratings.standings(VENUE, "bayes")}
     page = await get(web, STANDINGS)
-    columns = len(next(row for row in page.rows if row[:3] == ["#", "95 %", "Bot"]))
+    columns = len(next(row for row in page.rows if row[:3] == ["#", "95 % two-sided", "Bot"]))
     cells = {row[2]: row[1] for row in page.rows if len(row) == columns and row[2] in rows}
     assert cells == {name: ranks.interval(row) for name, row in rows.items()}
     said = await rated.ranks.summary(VENUE, "bayes")

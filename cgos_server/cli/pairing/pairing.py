@@ -26,7 +26,7 @@ from cgos_server.cli.output import apart, in_words, print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.presentation.explaining import explain_unpaired
 from cgos_server.presentation.words import count, moment
-from cgos_server.service.pairing.explained import PARTNERS, explain
+from cgos_server.service.pairing.explained import PARTNERS, explain, order_in_words
 from cgos_server.service.pairing.statistics import PairingStats, Spread, statistics
 from cgos_server.storage.reading.history import History
 
@@ -124,12 +124,12 @@ def _show_partners(name: str, partners: Sequence[Partner], explained: RoundDetai
                 f"{one.expected:.2f}",
                 None if one.worth is None else f"{one.worth:.3f}",
                 f"{one.costs:.3f}",
-                one.met,
+                "this game" if one.name == chosen else one.met,
                 one.kept if not one.possible else f"({one.kept})" if one.kept else None,
             )
             for one in partners
         ],
-        title=f"whom {name} could have met, the best ones first",
+        title=f"whom {name} could have met, {order_in_words(partners)}",
     )
 
 

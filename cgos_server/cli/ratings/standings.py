@@ -32,7 +32,7 @@ _system_option = click.option(
 )
 
 
-_SURENESS: Final = ("95 %", "best", "first three")
+_SURENESS: Final = ("95 % two-sided", "best", "first three")
 """Columns of the table where ranks are known."""
 
 
@@ -119,7 +119,8 @@ def standings(
             [(row.rank, *(_sureness(row) if table.ranks else ()), *_cells(row)) for row in table.rows],
             title=_title(name, table, answer),
         )
-        for sentence in ranks.sentences(table.ranks) if table.ranks is not None and table.rows else ():
+        sentences = ranks.sentences(table.ranks) if table.ranks is not None and table.rows else []
+        for sentence in filter(None, [*sentences, words.loose_scale(table.listed.rows)]):
             click.echo(sentence)
 
 

@@ -18,7 +18,7 @@ from msgspec import inspect
 from cgos_protocol.api import people as api
 from cgos_protocol.api.messages import Moment
 from cgos_protocol.ids import GameId
-from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, ACCOUNT_PASSWORD_RULE, PASSWORD_MIN, PASSWORD_RULE
+from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, ACCOUNT_PASSWORD_RULE, PASSWORD_RULE
 
 
 class Source(enum.Enum):
@@ -189,9 +189,7 @@ AccountName = Annotated[str, Field(body=api.Name, label="The name", metavar="NAM
 VersionName = Annotated[str, Field(body=api.Name, label="The bot or version", metavar="NAME")]
 VenueName = Annotated[str, Field(body=api.Name, label="The venue", source=Source.VENUE)]
 GameNumber = Annotated[GameId, Field(body=api.GameNumber, label="The game's number", caption="Game")]
-BotSecret = Annotated[
-    str, Field(body=api.BotPassword, source=Source.NEW_PASSWORD, hint=PASSWORD_RULE, shortest=PASSWORD_MIN)
-]
+BotSecret = Annotated[str, Field(body=api.BotPassword, source=Source.NEW_PASSWORD, hint=PASSWORD_RULE)]
 AccountSecret = Annotated[
     str,
     Field(

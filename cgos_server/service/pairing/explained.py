@@ -78,6 +78,12 @@ def explain(
     return replace(explained, ready=ready, partners=could, replay=replay)
 
 
+def order_in_words(partners: Sequence[api.Partner]) -> str:
+    """Say how the partners of a version are sorted."""
+    by_worth = bool(partners) and partners[0].worth is not None
+    return f"those whom nothing kept apart first, by {'worth less costs' if by_worth else 'nearness of ratings'}"
+
+
 def _of_another_version(method: str, inputs: str) -> str:
     """A further sentence where another version of a plug-in decided the pass than is installed now."""
     then, now = recorded_plugin(inputs), matchmakers().origin(method)
@@ -178,8 +184,8 @@ class _View:
         self._met = {name: other for name, (other, _) in _met(pairs).items()}
 
     def partners(self, name: str, most: int | None) -> list[api.Partner]:
-        """Those whom the version could have met, the best ones first, with the one that it met at least `most`; empty
-        where it was no candidate."""
+        """Those whom the version could have met, as :func:`order_in_words` says, with the one that it met at least
+        `most`; empty where it was no candidate."""
         at = self._place.get(name)
         if at is None:
             return []
@@ -189,7 +195,7 @@ class _View:
         costs = self._rules.costs(me, others) + unfairness(self._pairing_pass, self._waiting, me, others)
         barriers = self._rules.barriers(me, others)
         worth = None if self._worths is None else self._worths.of(me, others)
-        order = np.lexsort((self._far(at, others) if worth is None else costs - worth, barriers, ~possible))
+        order = np.lexsort((self._far(at, others) if worth is None else costs - worth, barriers > 0, ~possible))
         chosen = [row for row in order.tolist() if self._candidates[others[row]].name == self._met.get(name)]
         shown = dict.fromkeys((*chosen, *order.tolist()[:most]))
         partners = []

@@ -37,6 +37,9 @@ _GROUPS: Final = {
     "embed": RouteGroup.EMBED,
     "og": RouteGroup.EMBED,
     "static": RouteGroup.FILE,
+    "robots.txt": RouteGroup.FILE,
+    "sitemap.xml": RouteGroup.FILE,
+    "favicon.ico": RouteGroup.FILE,
     "docs": RouteGroup.DOCS,
 }
 """First part of a path -> its group; addresses under ``/api`` are told apart by what follows."""

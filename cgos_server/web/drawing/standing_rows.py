@@ -18,7 +18,7 @@ from cgos_server.presentation.ranks import Alike
 from cgos_server.web.drawing.interval_svg import Scale, beside_rating, standing_interval
 
 _ANCHOR: Final = '<abbr title="anchor: its rating is fixed">=</abbr>'
-_PROVISIONAL: Final = '<abbr title="provisional: too few games to trust it">?</abbr>'
+_PROVISIONAL: Final = '<abbr title="provisional: not settled yet">?</abbr>'
 
 
 def standing_rows(

@@ -78,6 +78,7 @@ class EventPage(PublicPage):
         return {
             "refresh": state.phase not in AFTER,
             "name": state.settings.name,
+            "base": self.site.address(request),
             "record": record,
             "state": state,
             "before": state.phase in BEFORE,

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from cgos_protocol.api.figures import Ending as VerdictRow
 from cgos_protocol.api.messages import RatingPoint, Version, VersionLink
 from cgos_server.presentation.questions.reading import Wanted
+from cgos_server.presentation.words import MANY_GAMES, loose_scale
 from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import ChangeRow, RankedRow
 from cgos_server.storage.reading.game_answers import GameFilter, OpponentRow
@@ -78,6 +79,7 @@ class Figures(NamedTuple):
     colors: dict[str, bot_figures.ColorSplit]
     endings: list[Ending]
     changes: list[ChangeRow]
+    loose: str
 
 
 class Uptime(NamedTuple):
@@ -161,6 +163,7 @@ async def _figures(site: Site, request: Request, row: RankedRow, versions: list[
     means = {} if row.venue in site.settings.sandboxes else means
     known = await site.strengths.venue(row.venue)
     verdicts = await history.records.verdicts(row.venue, [row.version])
+    doubtful = row.provisional and row.games >= MANY_GAMES
     return Figures(
         venue=row.venue,
         system=row.system,
@@ -171,6 +174,7 @@ async def _figures(site: Site, request: Request, row: RankedRow, versions: list[
         colors=bot_figures.color_split(verdicts),
         endings=endings(verdicts),
         changes=(await history.changes.latest(row.version, row.venue, CHANGES, row.system))[::-1],
+        loose=loose_scale(await history.ratings.standings(row.venue, row.system)) if doubtful else "",
     )
 
 

@@ -1,4 +1,5 @@
-"""What other sites show of this server: rating badges, a small live board, pictures for links (Open Graph).
+"""What other sites show of this server: rating badges, a small live board, pictures for links (Open Graph); what
+search engines read of it.
 
 Badges and pictures may be kept by caches for some minutes; a board in a frame has a content policy of its own, with
 which any site may frame it and nothing but our own files is loaded. Must not know: SQL, how a picture is drawn.
@@ -9,12 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import OurFault, Refused
@@ -25,7 +26,7 @@ from cgos_server.web.drawing import card_png
 from cgos_server.web.drawing.badge_svg import STYLES, badge_svg
 from cgos_server.web.drawing.board_svg import board_svg
 from cgos_server.web.pages.requests import NO_BOT, Systems, refused_as_404, terms_of, venue_of, visible_game
-from cgos_server.web.site import Site, bot_path, venue_path
+from cgos_server.web.site import Site, bot_path, event_path, venue_path
 
 KEPT: Final = 128
 """Pictures that are kept in memory, some 15 kB each."""
@@ -47,7 +48,9 @@ FRAMED: Final = {
 }
 """Of the board that any site may frame."""
 
-Kind = Literal["game", "bot", "venue"]
+_SITEMAP: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_LISTED: Final = 50_000
+"""Addresses that a sitemap may have."""
 
 
 class Embeds:
@@ -155,6 +158,26 @@ class Embeds:
             ("venue", venue.name, *lines), lambda: card_png.list_card(venue.name, lines, terms, place)
         )
 
+    async def robots(self, request: Request) -> Response:
+        """Say what search engines may read."""
+        closed = "".join(f"Disallow: {path}\n" for path in ("/account", "/admin", "/api/"))
+        return PlainTextResponse(f"User-agent: *\n{closed}Sitemap: {self._site.address(request)}/sitemap.xml\n")
+
+    async def sitemap(self, request: Request) -> Response:
+        """List the pages that search engines should know."""
+        history, base = self._site.history, self._site.address(request)
+        paths = ["/", "/events", "/questions", "/connect", "/docs/api"]
+        paths += map(venue_path, self._site.settings.venues)
+        paths += [event_path(event.name) for event in await history.events.all()]
+        paths += [bot_path(bot.name) for bot in await history.bots.page(_LISTED - len(paths)) if bot.state == "active"]
+        urls = "".join(f"<url><loc>{base}{path}</loc></url>" for path in paths[:_LISTED])
+        text = f'<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="{_SITEMAP}">{urls}</urlset>'
+        return Response(text, media_type="text/xml")
+
+    async def icon(self, _request: Request) -> Response:
+        """Send programs that know no other address to the icon."""
+        return RedirectResponse("/static/icon.svg")
+
     async def _picture(self, key: tuple[object, ...], draw: Callable[[], bytes], keep: str = _FOR_MINUTES) -> Response:
         return _kept(await self._pictures.get(key, draw), "image/png", 200, {"Cache-Control": keep})
 
@@ -213,22 +236,25 @@ class Pictures:
             return self._known[key]
 
 
-def social(kind: Kind, name: str | int, title: str, text: str, address: str) -> Markup:
+def social(path: str, title: str, text: str, address: str, picture: str | None = None) -> Markup:
     """The tags by which other sites show a link to a page: a template's global.
 
-    :param name: a game's number, or the name of a bot or venue
     :param text: a sentence
     :param address: the server's, without a slash at its end
+    :param picture: path of the page whose picture goes with it; None: the page itself, empty: no page
     """
-    path = f"/game/{name}" if kind == "game" else bot_path(str(name)) if kind == "bot" else venue_path(str(name))
-    return Markup(
+    tags = Markup(
         '<meta property="og:type" content="website"><meta property="og:title" content="{title}">'
         '<meta property="og:description" content="{text}"><meta property="og:url" content="{address}{path}">'
+        '<meta name="description" content="{text}">'
+    ).format(title=title, text=text, address=address, path=path)
+    if picture == "":
+        return tags
+    return tags + Markup(
         '<meta property="og:image" content="{address}/og{path}.png">'
         '<meta property="og:image:width" content="{w}"><meta property="og:image:height" content="{h}">'
         '<meta property="og:image:alt" content="{title}"><meta name="twitter:card" content="summary_large_image">'
-        '<meta name="description" content="{text}">'
-    ).format(title=title, text=text, address=address, path=path, w=card_png.WIDTH, h=card_png.HEIGHT)
+    ).format(title=title, address=address, path=picture or path, w=card_png.WIDTH, h=card_png.HEIGHT)
 
 
 def _kept(body: bytes, media: str, status: int, headers: dict[str, str]) -> Response:
@@ -248,6 +274,9 @@ def routes(site: Site) -> list[BaseRoute]:
     embeds = Embeds(site)
     site.offer({"social": social})
     return [
+        Route("/robots.txt", embeds.robots),
+        Route("/sitemap.xml", embeds.sitemap),
+        Route("/favicon.ico", embeds.icon),
         Route("/badge/{venue}/{version}.svg", embeds.badge),
         Route("/embed/game/{id:int}", embeds.board),
         Route("/og/game/{id:int}.png", embeds.game_picture),

@@ -45,7 +45,7 @@ class VenueView(NamedTuple):
     running: int
 
 
-async def show(site: Site, _request: Request) -> Response:
+async def show(site: Site, request: Request) -> Response:
     """All venues."""
     history = site.history
     running = await site.visible_rows(await history.games.find(GameFilter(running=True), _RUNNING_MOST + 1))
@@ -71,6 +71,7 @@ async def show(site: Site, _request: Request) -> Response:
     return site.render(
         "front.html",
         refresh=True,
+        base=site.address(request),
         events=await glance(site, EVENTS),
         venues=venues,
         rows=FRONT_ROWS,

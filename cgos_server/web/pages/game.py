@@ -101,7 +101,7 @@ async def show(site: Site, request: Request) -> Response:
         curves=view.curves(view.opinions(game, analyses), last, ply),
         texts=view.texts(game, ply),
         known=view.script_data(game) | {"system": site.settings.rated(row.venue).systems[0]},
-        age=max(0, site.now_ms() - detail.moves[-1].at - delay) if detail.moves else 0,
+        age=max(0, site.now_ms() - detail.moves[-1].at - delay) if running and detail.moves else 0,
         delay_s=delay / 1000,
         base=site.address(request),
     )

@@ -16,7 +16,7 @@ from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code
 from cgos_protocol.ids import GameId
 from cgos_server.presentation.explaining import explain_unpaired
-from cgos_server.service.pairing.explained import PARTNERS
+from cgos_server.service.pairing.explained import PARTNERS, order_in_words
 from cgos_server.web.pages.requests import before, refused_as_404, stored_game, venue_of, with_query
 from cgos_server.web.site import Pages, Site
 
@@ -71,6 +71,7 @@ def _page(site: Site, request: Request, explained: RoundDetail) -> Response:
         here=explained.venue,
         explained=explained,
         partners_shown=PARTNERS,
+        order_in_words=order_in_words,
         ready_shown=len(explained.ready) if everybody else READY,
         everybody=with_query(request, ready="all"),
     )

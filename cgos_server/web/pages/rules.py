@@ -36,7 +36,7 @@ async def show(site: Site, request: Request) -> Response:
         name=name,
         opened_at=venue.created_at,
         open=settings is not None,
-        sections=await asyncio.to_thread(sections, rules, time, known, newcomer),
+        sections=await asyncio.to_thread(sections, rules, time, known, newcomer=newcomer),
         method=known.method,
         options=await asyncio.to_thread(pairing_options, known.method, known.pairing),
     )

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from cgos_protocol.api.messages import Standing
 from cgos_protocol.errors import Code
 from cgos_server.core.rating.registry import sure
-from cgos_server.presentation import ranks
+from cgos_server.presentation import ranks, words
 from cgos_server.presentation.answers import after_games
 from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Listing, listing
@@ -152,6 +152,7 @@ async def show(site: Site, request: Request) -> Response:
         ),
         ranked=sureness.sentences,
         provisional=sum(bool(row.provisional) for row in listed.rows),
+        loose=words.loose_scale(listed.rows),
         retired=len(listed.retired),
         unrated=sum(row.rank is None for row in listed.rows),
         whole=not query.search and not query.settled and pages == 1,

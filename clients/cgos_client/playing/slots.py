@@ -24,9 +24,6 @@ from cgos_protocol.games.base import Color
 
 log = logging.getLogger(__name__)
 
-REFIT_JUMP = 1.0
-"""Elo by which a rating may move between two games without a word."""
-
 
 @dataclass(eq=False, kw_only=True)
 class SlotsRunner(BotRunner):
@@ -119,9 +116,8 @@ class SlotsRunner(BotRunner):
         if game.result.rating is not None:
             before, after = game.result.rating
             last = self._rated_at.get(game.venue, before)
-            if abs(before - last) > REFIT_JUMP:
-                why = "as all results were weighed anew before game"
-                log.info("refit: %.0f → %.0f, %s %d ended", last, before, why, game.number)
+            if abs(before - last) > 1.0:  # Elo; less is no news
+                log.info("refit: %.0f → %.0f before the end of game %d", last, before, game.number)
             self._rated_at[game.venue] = after
         table.over(game.result)
 

@@ -221,7 +221,7 @@ class Replay(Answer, frozen=True, kw_only=True):
 class RoundDetail(Answer, frozen=True, kw_only=True):
     """One round with all that it was decided from.
 
-    `game` and `partners` (version -> those whom it could have met, the best ones first) are there where one of its
+    `game` and `partners` (version -> those whom it could have met, in the method's order) are there where one of its
     games was asked about.
     """
 
@@ -233,7 +233,10 @@ class RoundDetail(Answer, frozen=True, kw_only=True):
     method: str
     options: dict[str, Any]
     seed: str
-    total: Annotated[int | None, Meta(description="What the pairs were worth together, in millionths of a bit.")]
+    total: Annotated[
+        int | None,
+        Meta(description="Worth of the pairs less costs, and what waiting added, in millionths of a bit."),
+    ]
     game: Pairing | None
     pairs: list[Pairing]
     ready: list[Ready]

@@ -247,8 +247,8 @@ class PreviewedPair(Answer, frozen=True, kw_only=True):
 
 
 class Previewed(Answer, frozen=True, kw_only=True):
-    """What a pairing pass would decide now. Nothing comes of it. `sits_out`: name -> why; `total`: what the pairs
-    are worth together, in millionths, null where the method does not say."""
+    """What a pairing pass would decide now. Nothing comes of it. `sits_out`: name -> why; `total`: worth of the
+    pairs less costs, and what waiting added, in millionths of a bit, null where the method does not say."""
 
     venue: WireName
     policy: str

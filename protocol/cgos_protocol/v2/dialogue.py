@@ -195,7 +195,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     Code.NO_OWNER: ErrorCode("A bot asks on behalf of the account that owns it, and nobody owns this one."),
     Code.FULL: ErrorCode("The account has as many open questions as it may."),
     Code.NOT_RATED: ErrorCode("An opponent of a gauntlet has no rating in the venue."),
-    Code.UNKNOWN_BOT: ErrorCode("There is no such opponent."),
+    Code.UNKNOWN_BOT: ErrorCode("There is no such version or opponent."),
     Code.NO_QUESTION: ErrorCode("There is no such question, or it has ended."),
     Code.NOT_ALLOWED: ErrorCode("The question is not about this bot, or not its owner's."),
     Code.STARTING: ErrorCode("The server is starting. Ask again in a moment."),

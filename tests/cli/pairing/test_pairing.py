@@ -95,7 +95,8 @@ def test_explain_a_game(run: Any, as_json: Any, paired: Path) -> None:
     assert lines[1].startswith("options: anchor_cost 0.2, avoid_last true, ")
     assert f"game 3: {high} (Black) - {low} (White)" in lines
     assert explained["game"]["reason"] in lines
-    assert f"whom {high} could have met, the best ones first" in lines
+    order = "those whom nothing kept apart first, by worth less costs"
+    assert f"whom {high} could have met, {order}" in lines
     starred = [line.split()[1] for line in lines if line.startswith("*")]
     assert starred == [low, high]
     words = [line.split() for line in lines]

@@ -339,7 +339,7 @@ async def test_a_rating_that_moved_between_two_games_is_explained(bench, caplog)
     with caplog.at_level(logging.INFO):
         await Slots(model).run(bench.memory(*["C3", "B2", "D4", "A1"] * 3), games=3)
     jumps = [record.getMessage() for record in caplog.records if record.getMessage().startswith("refit")]
-    assert jumps == ["refit: 306 → 1047, as all results were weighed anew before game 2 ended"]
+    assert jumps == ["refit: 306 → 1047 before the end of game 2"]
 
 
 async def test_once_means_one_connection(bench, caplog):

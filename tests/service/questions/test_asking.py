@@ -102,6 +102,7 @@ async def test_nobody_asks_about_anothers_version(admin: Admin) -> None:
     await owner_of(admin, "Anna", "One")
     ben = await owner_of(admin, "Ben", "Two")
     assert await code(behalf(admin, ben, ask_test("One", "Two"))) == "not-allowed"
+    assert await code(behalf(admin, ben, ask_test("Nobody", "Two"))) == "unknown-bot"
 
 
 async def test_opponents_of_others_must_have_agreed(admin: Admin, desk: QuestionNotes) -> None:

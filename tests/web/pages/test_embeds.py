@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from support.web.past import BOTS, ENDED, NOW, RUNNING
+from support.web.past import BOTS, ENDED, EVENT, NOW, RUNNING
 
 from cgos_protocol.games.base import Color
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
@@ -29,6 +29,7 @@ SETTINGS = WebSettings(
     },
 )
 SVG = "{http://www.w3.org/2000/svg}"
+_LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
 
 
 @pytest.fixture
@@ -129,14 +130,48 @@ async def test_no_picture_of_what_is_not_there(client: httpx2.AsyncClient) -> No
 
 
 async def test_pages_name_their_pictures(client: httpx2.AsyncClient) -> None:
-    for page, picture in ((f"/game/{ENDED}", f"/og/game/{ENDED}.png"), (f"/bot/{BOTS[0]}", f"/og/bot/{BOTS[0]}.png")):
+    for page, picture in (
+        (f"/game/{ENDED}", f"/og/game/{ENDED}.png"),
+        (f"/bot/{BOTS[0]}", f"/og/bot/{BOTS[0]}.png"),
+        ("/venue/9x9", "/og/venue/9x9.png"),
+        (f"/events/{EVENT}", "/og/venue/9x9.png"),
+        ("/questions/1", "/og/venue/9x9.png"),
+    ):
         text = (await client.get(page)).text
         assert f'<meta property="og:image" content="http://test{picture}">' in text
+        assert f'<meta property="og:url" content="http://test{page}">' in text
         assert (await client.get(picture)).status_code == 200
+    front = (await client.get("/")).text
+    assert '<meta property="og:description" content="Game engines meet here' in front
+    assert "og:image" not in front
+
+
+async def test_what_search_engines_read(client: httpx2.AsyncClient) -> None:
+    robots = (await client.get("/robots.txt")).text.splitlines()
+    assert robots[0] == "User-agent: *"
+    assert "Disallow: /account" in robots
+    assert robots[-1] == "Sitemap: http://test/sitemap.xml"
+    listed = [url.text or "" for url in ET.fromstring((await client.get("/sitemap.xml")).text).iter(_LOC)]
+    paths = [url.removeprefix("http://test") for url in listed]
+    assert {"/", "/venue/9x9", f"/events/{EVENT}", f"/bot/{BOTS[0]}"} <= set(paths)
+    for path in paths:
+        assert (await client.get(path)).status_code == 200, path
+    icon = await client.get("/favicon.ico", follow_redirects=True)
+    assert (icon.status_code, icon.headers["content-type"]) == (200, "image/svg+xml")
+
+
+async def test_pages_of_what_is_over_stay_the_same(history: History) -> None:
+    tags = []
+    for now in (NOW, NOW + 61_000, NOW + 3_600_000):
+        transport = httpx2.ASGITransport(create_app(history, WebSettings(), lambda now=now: now))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://test") as web:
+            paths = (f"/game/{ENDED}", f"/game/{ENDED}?ply=3", "/game/1/pairing", "/round/1", "/venue/9x9/rules")
+            tags.append([(await web.get(path)).headers["etag"] for path in paths])
+    assert tags[0] == tags[1] == tags[2]
 
 
 def test_tags_hold_any_words() -> None:
-    tags = embeds.social("venue", "a/b", 'x" onload="', "<b>", "http://test")
+    tags = embeds.social("/venue/a%2Fb", 'x" onload="', "<b>", "http://test")
     assert 'onload="' not in tags
     assert "<b>" not in tags
     assert "/og/venue/a%2Fb.png" in tags

@@ -143,7 +143,7 @@ async def test_an_owner_looks_at_its_bot_and_nobody_else_does(admin: Admin, live
     look = BotLook(bot="Newbot")
     assert await behalf(admin, session, look) == []
     assert await code(behalf(admin, other, look)) == "not-allowed"
-    assert await code(behalf(admin, session, BotLook(bot="Nobody"))) == "not-allowed"
+    assert await code(behalf(admin, session, BotLook(bot="Nobody"))) == "unknown-bot"
     assert live.calls == [("look", 1)]
 
 
