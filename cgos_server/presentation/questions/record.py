@@ -122,27 +122,23 @@ class ReadQuestions:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._records: OrderedDict[QuestionId, tuple[Progress, QuestionRecord]] = OrderedDict()
+        self._records: OrderedDict[tuple[int, QuestionId], tuple[Progress, QuestionRecord]] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
-        history.forgetting.append(self._forget)
-
-    def _forget(self) -> None:
-        self._records = OrderedDict()
 
     async def numbered(self, question: QuestionId) -> QuestionRecord:
         """A question as it is now. Raises Refused (``no-question``), StoreError, and OurFault where it cannot be
         read."""
         async with self._one_at_a_time:
+            key = (self._history.names_known, question)
             row = await self._history.questions.numbered(question)
             progress = await self._history.questions.progress(question)
-            records = self._records
-            known = records.get(question)
+            known = self._records.get(key)
             if known is None or known[0] != progress or known[1].row != row:
-                known = records[question] = progress, await self._read(row)
-                if len(records) > _KEPT:
-                    records.popitem(last=False)
-            records.move_to_end(question)
-            return known[1]
+                self._records[key] = progress, await self._read(row)
+                if len(self._records) > _KEPT:
+                    self._records.popitem(last=False)
+            self._records.move_to_end(key)
+            return self._records[key][1]
 
     async def _read(self, row: QuestionRow) -> QuestionRecord:
         asked = decode_asked(row.asked)
