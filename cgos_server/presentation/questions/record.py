@@ -52,7 +52,10 @@ class QuestionRecord:
 
     :ivar names: of its versions, and of all opponents that it had
     :ivar games: pair by pair
+    :ivar tally: of an ended question as it ended, with pairs that were taken out
     :ivar answer: as it was stored at the end; computed from the games while it is open
+    :ivar out: numbers of pairs that an operator took out
+    :ivar without: of an ended question: the answer without the pairs that were taken out, if there are such
     """
 
     row: QuestionRow
@@ -61,6 +64,8 @@ class QuestionRecord:
     games: Sequence[QuestionGameRow]
     tally: Tally
     answer: Answer
+    without: Answer | None = None
+    out: Sequence[int] = ()
 
     @property
     def state(self) -> State:
@@ -106,7 +111,7 @@ class QuestionRecord:
         last = self.row.ended_at
         pairs: list[tuple[int, int, int]] = []
         for pair in self.tally.pairs.values():
-            if pair.score2 is None or pair.number in self.tally.repeated:
+            if pair.score2 is None or pair.number in self.tally.repeated | self.tally.out:
                 continue
             at = max(ended[half.game] for half in pair.halves)
             if last is None or at <= last:
@@ -172,7 +177,15 @@ def stored_answer(row: QuestionRow) -> Answer | None:
 def _record(
     row: QuestionRow, asked: Asked, *, games: Sequence[QuestionGameRow], names: dict[VersionId, str]
 ) -> QuestionRecord:
-    tally = Tally()
-    read_games(tally, asked, games)
-    answer = stored_answer(row) or answer_of(asked, tally)
-    return QuestionRecord(row=row, asked=asked, names=names, games=games, tally=tally, answer=answer)
+    tally, without = Tally(), None
+    answer = stored_answer(row)
+    read_games(tally, asked, games if answer is None else [game._replace(void=False) for game in games])
+    out = sorted({game.pair for game in games if game.void})
+    if answer is not None and out:
+        last, left = row.ended_at or 0, Tally()
+        read_games(left, asked, [game for game in games if game.ended_at is not None and game.ended_at <= last])
+        without = answer_of(asked, left)
+    answer = answer or answer_of(asked, tally)
+    return QuestionRecord(
+        row=row, asked=asked, names=names, games=games, tally=tally, answer=answer, without=without, out=out
+    )
