@@ -46,23 +46,19 @@ class Explaining:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._known: OrderedDict[tuple[int, GameId | None], RoundDetail] = OrderedDict()
+        self._known: OrderedDict[tuple[int, int, GameId | None], RoundDetail] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
-        history.forgetting.append(self._forget)
-
-    def _forget(self) -> None:
-        self._known = OrderedDict()
 
     async def round(self, number: int, game: GameId | None = None) -> RoundDetail:
         """All about a round, by its id, and about one of its games. Raises Refused."""
         async with self._one_at_a_time:
-            kept = self._known
-            known = kept.get((number, game))
+            key = (self._history.names_known, number, game)
+            known = self._known.get(key)
             if known is None:
-                known = kept[number, game] = await self._explained(number, game)
-                while len(kept) > KEPT:
-                    kept.popitem(last=False)
-            kept.move_to_end((number, game))
+                known = self._known[key] = await self._explained(number, game)
+                while len(self._known) > KEPT:
+                    self._known.popitem(last=False)
+            self._known.move_to_end(key)
             return known
 
     async def _explained(self, number: int, game: GameId | None) -> RoundDetail:

@@ -120,13 +120,9 @@ class StrengthsOf:
         self._history = history
         self._settings = settings
         self._clock = clock
-        self._known: dict[str, tuple[float, Strengths]] = {}
+        self._known: dict[str, tuple[float, int, Strengths]] = {}
         self._systems: dict[str, list[RatingSystem]] = {}
         self._one_at_a_time = asyncio.Lock()
-        history.forgetting.append(self._forget)
-
-    def _forget(self) -> None:
-        self._known = {}
 
     async def venue(self, name: str) -> Strengths | None:
         """None in a sandbox, and where there is no saved state of a system that knows strengths jointly, or none that
@@ -141,8 +137,9 @@ class StrengthsOf:
                 place = await self._history.refits.state_place(name, system.name)
                 if place is None:
                     continue
-                kept = self._known
-                at, known = kept.get(name, (0.0, None))
+                names_known = self._history.names_known
+                at, knew, known = self._known.get(name, (0.0, 0, None))
+                known = known if knew == names_known else None
                 fresh = known is not None and self._clock() - at < FRESH_S
                 if known is None or known.system != system.name or (known.place != place and not fresh):
                     saved = await self._history.refits.state(name, system.name)
@@ -153,7 +150,7 @@ class StrengthsOf:
                         known = await asyncio.to_thread(_loaded, system, saved, names, headline=system.name == headline)
                     except ValueError:
                         continue  # of another release, or saved under other options
-                    kept[name] = self._clock(), known
+                    self._known[name] = self._clock(), names_known, known
                 return known
         return None
 

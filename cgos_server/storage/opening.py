@@ -39,7 +39,7 @@ async def open_store(
         await writer.start()
     else:
         # Only where it is configured: its driver is an extra that need not be installed.
-        from cgos_server.storage.postgres.sharing import CommandSharing, GroupSharing
+        from cgos_server.storage.postgres.sharing import GroupSharing
         from cgos_server.storage.postgres.writer import open_postgres_writer
 
         writer = postgres = await open_postgres_writer(
@@ -48,6 +48,4 @@ async def open_store(
         if lock is not None and lock.node is not None:
             sharing = GroupSharing(location, lock.node, lambda: postgres.owner)
             await sharing.start()
-        else:
-            sharing = CommandSharing(location)
     return Store(writer, History(location, live=True, patience_s=commit_timeout), sharing)

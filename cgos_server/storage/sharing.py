@@ -159,8 +159,8 @@ class Alone:
         return
         yield
 
-    async def tell(self, _texts: Sequence[str], /) -> None:
-        """Nobody listens."""
+    async def tell(self, texts: Sequence[str], /) -> None:
+        raise AssertionError(f"nobody listens to {len(texts)} texts of a process that is alone")
 
     async def families_to_apply(self) -> dict[BotId, BotId | None]:
         return {}

@@ -32,8 +32,8 @@ MOST_WAITING: Final = 4
 MOST_WANTED: Final = 16
 """Events whose pages wait for a forecast."""
 
-Key = tuple[int, int, Wishes]
-"""Event, the last entry of its log, what is assumed."""
+Key = tuple[int, int, int, Wishes]
+"""Which names are known, event, the last entry of its log, what is assumed."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,20 +92,16 @@ class Rehearsals:
         self._now_ms = now_ms
         self._compute = compute or in_child
         self._known: OrderedDict[Key, _Known] = OrderedDict()
-        self._latest: OrderedDict[int, _Latest] = OrderedDict()
+        self._latest: OrderedDict[tuple[int, int], _Latest] = OrderedDict()
         self._wanted: asyncio.Queue[tuple[int, str]] = asyncio.Queue(MOST_WANTED)
         self._coming: set[str] = set()
         self._turn = asyncio.Lock()
         self._waiting = 0
-        history.forgetting.append(self._forget)
-
-    def _forget(self) -> None:
-        self._known, self._latest = OrderedDict(), OrderedDict()
 
     def latest(self, record: EventRecord) -> EventForecast | None:
         """The last forecast of an event as it is announced, at once; None where there is none yet. Where it is old,
         another one is made by and by."""
-        last = self._latest.get(record.id)
+        last = self._latest.get((self._history.names_known, record.id))
         if (last is None or self._now_ms() - last.at >= FRESH_MS) and not self._wanted.full():
             name = record.state.settings.name
             if name not in self._coming:
@@ -121,23 +117,23 @@ class Rehearsals:
     async def make_next(self) -> None:
         """Make the next forecast that a page could not show, as soon as there is one to make."""
         event, name = await self._wanted.get()
-        kept = self._latest
+        names_known = self._history.names_known
         try:
             ahead = await self.ahead(name)
         except Refused:
             ahead = None  # nobody can say; not asked again at once
         finally:
             self._coming.discard(name)
-        kept[event] = _Latest(ahead, self._now_ms())
-        while len(kept) > KEPT:
-            kept.popitem(last=False)
+        self._latest[names_known, event] = _Latest(ahead, self._now_ms())
+        while len(self._latest) > KEPT:
+            self._latest.popitem(last=False)
 
     async def ahead(self, name: str, wishes: Wishes | None = None) -> EventForecast:
         """How long an event will take. Raises Refused where it cannot be rehearsed, takes too long, or too many ask."""
         wishes = wishes or Wishes()
-        kept = self._known
+        names_known = self._history.names_known
         record = await self._events.named(name)
-        key = (record.id, record.state.seq, wishes)
+        key = (names_known, record.id, record.state.seq, wishes)
         if (known := self._fresh(key)) is not None:
             return known
         if self._waiting >= MOST_WAITING:
@@ -152,9 +148,9 @@ class Rehearsals:
                 ahead = answer(record, at, await self._rehearsed(name, at.rehearsal))
         finally:
             self._waiting -= 1
-        kept[key] = _Known(ahead, now)
-        while len(kept) > KEPT:
-            kept.popitem(last=False)
+        self._known[key] = _Known(ahead, now)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
         return ahead
 
     def _fresh(self, key: Key) -> EventForecast | None:

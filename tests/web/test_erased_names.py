@@ -21,6 +21,7 @@ from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.service.admin import Admin
+from cgos_server.service.fact_notices import notices
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.passwords import Passwords
@@ -29,7 +30,9 @@ from cgos_server.storage.copying import copy
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.postgres.listening import Teller
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.sharing import FACTS, TOLD_MOST
 from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.web.application import create_app
 from cgos_server.web.command_line import Cluster, command, environment
@@ -152,6 +155,9 @@ async def test_web_nodes_of_a_cluster_are_told(
     async with asyncio.timeout(60), pages_of_cluster(tmp_path, url) as web:
         assert BOTS[0] in (await web.get(page)).text
         await erase(url, BOTS[0], passwords)
+        teller = Teller(url, "a node", FACTS)  # as FactNotices tells it
+        await teller.tell(notices([NamesErased()], TOLD_MOST))
+        teller.close()
         while BOTS[0] in (answer := await web.get(page)).text:  # noqa: ASYNC110 - another process goes on
             await asyncio.sleep(0.1)
         assert answer.status_code == 200

@@ -118,7 +118,7 @@ def question_games(setup: Setup, /, question: QuestionId, as_json: bool, **more:
             "opening": lambda row: row.opening,
             "result": lambda row: row.result,
             "began (UTC)": lambda row: when(row.started_at),
-            "counts": lambda row: "no, repeated" if row.repeated else "yes",
+            "counts": lambda row: "no, taken out" if row.taken_out else "no, repeated" if row.repeated else "yes",
         },
         as_json=as_json,
     )

@@ -6,7 +6,7 @@ played, storage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from cgos_protocol.games.base import Color
@@ -77,14 +77,16 @@ class Tally:
     :ivar pairs: by number
     :ivar repeated: numbers of pairs in which both games were those of an earlier pair with this opponent, move by move:
         they say nothing new and count for nothing
+    :ivar out: numbers of pairs that an operator took out; they count as if they had never begun
     :ivar lately_repeated: how many of the latest pairs that ended were such
-    :ivar begun: games that have begun, without those that were void
+    :ivar begun: games that have begun, without those that were void and those of pairs that are taken out
     :ivar running: games that run
     """
 
     def __init__(self) -> None:
         self.pairs: dict[int, Pair] = {}
         self.repeated: set[int] = set()
+        self.out: frozenset[int] = frozenset()
         self.lately_repeated = 0
         self.begun = self.running = 0
         self._wanting: set[int] = set()
@@ -113,19 +115,30 @@ class Tally:
         pair = pair._replace(halves=halves)
         self._put(pair)
         self.running -= 1
-        if pair.score2 is not None:
+        if pair.score2 is not None and number not in self.out:
             self._complete(pair, pair.score2)
 
     def undone(self, game: GameId) -> None:
         """It ended without a result: as if it had never begun."""
         pair = self.pairs[self._of_game.pop(game)]
         self._put(pair._replace(halves=tuple(half for half in pair.halves if half.game != game)))
-        self.begun -= 1
+        self.begun -= pair.number not in self.out
         self.running -= 1
+
+    def take_out(self, pairs: Collection[int]) -> None:
+        """Count as if these pairs had never begun, and all others. Running games of these are played to their end."""
+        self.out = frozenset(pairs)
+        self.repeated, self._seen, self._cells, self.lately_repeated = set(), set(), {}, 0
+        others = [pair for number, pair in sorted(self.pairs.items()) if number not in self.out]
+        self.begun = sum(len(pair.halves) for pair in others)
+        self._wanting = {pair.number for pair in others if len(pair.halves) < 2}
+        for pair in others:
+            if pair.score2 is not None:
+                self._complete(pair, pair.score2)
 
     def _put(self, pair: Pair) -> None:
         self.pairs[pair.number] = pair
-        if len(pair.halves) < 2:
+        if len(pair.halves) < 2 and pair.number not in self.out:
             self._wanting.add(pair.number)
         else:
             self._wanting.discard(pair.number)
@@ -176,7 +189,7 @@ class Tally:
 
     def pairs_with(self, opponent: VersionId) -> int:
         """Pairs with this opponent that have begun."""
-        return sum(pair.opponent == opponent for pair in self.pairs.values())
+        return sum(pair.opponent == opponent and pair.number not in self.out for pair in self.pairs.values())
 
     def halves_wanted(self) -> Iterator[tuple[Pair, Color]]:
         """Games that are missing of pairs, with the version's color; the earliest pair first."""
@@ -187,6 +200,6 @@ class Tally:
 
     def _counting(self, opponent: VersionId | None) -> Iterator[Half]:
         for pair in self.pairs.values():
-            counts = pair.score2 is not None and pair.number not in self.repeated
+            counts = pair.score2 is not None and pair.number not in self.repeated | self.out
             if counts and opponent in (None, pair.opponent):
                 yield from pair.halves

@@ -190,6 +190,12 @@ class QuestionDirector:
         runner.priority = priority
         self._submit(runner, Change.PRIORITIZED, [runner.moved(State.OPEN, "", None)])
 
+    def take_out(self, question: QuestionId, pairs: Collection[int]) -> None:
+        """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
+        if question in self.runners:
+            self.runners[question].tally.take_out(pairs)
+            self._submit(self.runners[question], Change.RESULT, [])
+
     def leave(self, bots: Collection[BotId]) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
         for runner in list(self.runners.values()):

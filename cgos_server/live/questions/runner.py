@@ -52,7 +52,7 @@ class QuestionRunner:
         self.waits = ""
         self.gone_since: int | None = None
         self.end: End | None = None
-        self._looked_at: tuple[int, ...] = ()
+        self._looked_at: tuple[object, ...] = ()
 
     def read(self, games: Iterable[QuestionGameRow]) -> list[GameId]:
         """Tally what the store has of its games; those whose result is in the store without a digest, as the server was
@@ -75,7 +75,7 @@ class QuestionRunner:
     def ended(self, openings: int, now_ms: int) -> Ended | None:
         """Whether it has ended, and how; computed where something has happened since it was last asked."""
         tally, ends_at = self.tally, self.asked.ends_at
-        happened = (tally.begun, tally.running, sum(tally.counts()), len(tally.repeated), openings)
+        happened = (tally.begun, tally.running, sum(tally.counts()), len(tally.repeated), tally.out, openings)
         if happened == self._looked_at and (ends_at is None or now_ms < ends_at):
             return None
         self._looked_at = happened

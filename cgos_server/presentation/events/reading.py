@@ -37,6 +37,9 @@ AHEAD: Final = 200
 AT_ONCE: Final = 200
 """Entries that are read and folded before others get their turn: some milliseconds."""
 
+Key = tuple[int, EventId]
+"""Which names are known, and an event."""
+
 MANY: Final = 100
 """Of events with more entrants than these, what takes long is made beside the loop."""
 
@@ -49,14 +52,9 @@ class ReadEvents:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._records: OrderedDict[EventId, EventRecord] = OrderedDict()
-        self._summaries: OrderedDict[EventId, EventSummary] = OrderedDict()
+        self._records: OrderedDict[Key, EventRecord] = OrderedDict()
+        self._summaries: OrderedDict[Key, EventSummary] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
-        history.forgetting.append(self._forget)
-
-    def _forget(self) -> None:
-        # New mappings: a read that began before stores its outcome in the old ones.
-        self._records, self._summaries = OrderedDict(), OrderedDict()
 
     async def named(self, name: str) -> EventRecord:
         """The event of this name, as it is now. Raises Refused (``no-event``), StoreError, and OurFault where its log
@@ -65,14 +63,14 @@ class ReadEvents:
 
     async def at(self, row: EventRow) -> EventRecord:
         """An event, as far as `row` says that it has come, or farther. Raises StoreError, OurFault."""
-        record = self._records.get(row.id)
+        key = (self._history.names_known, row.id)
+        record = self._records.get(key)
         if record is None or record.state.seq < row.seq:
             async with self._one_at_a_time:  # two must not add the same entries
-                record = await self._read(row)
+                record = await self._read(key, row)
                 if len(record.state.event.entrants) > MANY:
                     await asyncio.to_thread(getattr, record.results, "standings")
-        if row.id in self._records:
-            self._records.move_to_end(row.id)
+        self._records.move_to_end(key)
         return record
 
     async def made_of(self, name: str, make: Callable[[EventRecord], T]) -> T:
@@ -99,40 +97,39 @@ class ReadEvents:
     async def read_ahead(self) -> None:
         """Read the latest events before anybody asks for a list of them: some milliseconds each, others in between."""
         try:
-            kept = None
-            while kept is not self._summaries:  # they were forgotten meanwhile
-                kept = self._summaries
+            names_known = -1
+            while names_known != self._history.names_known:  # or what was read at first is of no use
+                names_known = self._history.names_known
                 await self.summaries(await self._history.events.page(AHEAD))
         except StoreError as error:
             log_.info("events are read when somebody asks for them", error=str(error))
 
     async def _summary(self, row: EventRow) -> EventSummary | None:
-        summaries = self._summaries
-        known = summaries.get(row.id)
+        key = (self._history.names_known, row.id)
+        known = self._summaries.get(key)
         if known is None or known.seq != row.seq:
             try:
                 known = summary(await self.at(row))
             except OurFault:
                 return None
-            summaries[row.id] = known
-            while len(summaries) > MOST_SUMMARIES:
-                summaries.popitem(last=False)
-        summaries.move_to_end(row.id)
+            self._summaries[key] = known
+            while len(self._summaries) > MOST_SUMMARIES:
+                self._summaries.popitem(last=False)
+        self._summaries.move_to_end(key)
         return known
 
-    async def _read(self, row: EventRow) -> EventRecord:
-        records = self._records
-        record = records.get(row.id)
+    async def _read(self, key: Key, row: EventRow) -> EventRecord:
+        record = self._records.get(key)
         if record is not None and record.state.seq >= row.seq:
             return record
         while record is None or record.state.seq < row.seq:
             since = 0 if record is None else record.state.seq
             record = _folded(row.id, record, await self._history.events.log(row.id, since, AT_ONCE))
         record.bots = await self._history.events.bots(row.id)
-        records[row.id] = record
-        records.move_to_end(row.id)
-        while len(records) > 1 and sum(len(each.entries) for each in records.values()) > MOST_ENTRIES:
-            records.popitem(last=False)
+        self._records[key] = record
+        self._records.move_to_end(key)
+        while len(self._records) > 1 and sum(len(each.entries) for each in self._records.values()) > MOST_ENTRIES:
+            self._records.popitem(last=False)
         return record
 
 

@@ -66,7 +66,7 @@ def with_waits(detail: api.QuestionDetail, seen: Iterable[api.QuestionNow]) -> a
 
 def stands(record: QuestionRecord) -> str:
     """Where it stands, in sentences."""
-    return sentences.stands(
+    told = sentences.stands(
         record.state,
         record.row.why,
         asked=record.asked,
@@ -74,6 +74,7 @@ def stands(record: QuestionRecord) -> str:
         names=record.names,
         games_left=games_left(record),
     )
+    return told + sentences.without(record.out, record.without, asked=record.asked, names=record.names)
 
 
 def games(record: QuestionRecord) -> api.QuestionGames:
@@ -89,6 +90,7 @@ def games(record: QuestionRecord) -> api.QuestionGames:
                 result=row.result,
                 started_at=row.started_at,
                 repeated=row.pair in record.tally.repeated and row.reason not in WITHOUT_RESULT,
+                taken_out=row.pair in record.out,
             )
             for row in record.games
         ]

@@ -52,7 +52,10 @@ class QuestionRecord:
 
     :ivar names: of its versions, and of all opponents that it had
     :ivar games: pair by pair
+    :ivar tally: of an ended question as it ended, with pairs that were taken out
     :ivar answer: as it was stored at the end; computed from the games while it is open
+    :ivar out: numbers of pairs that an operator took out
+    :ivar without: of an ended question: the answer without the pairs that were taken out, if there are such
     """
 
     row: QuestionRow
@@ -61,6 +64,8 @@ class QuestionRecord:
     games: Sequence[QuestionGameRow]
     tally: Tally
     answer: Answer
+    without: Answer | None = None
+    out: Sequence[int] = ()
 
     @property
     def state(self) -> State:
@@ -106,7 +111,7 @@ class QuestionRecord:
         last = self.row.ended_at
         pairs: list[tuple[int, int, int]] = []
         for pair in self.tally.pairs.values():
-            if pair.score2 is None or pair.number in self.tally.repeated:
+            if pair.score2 is None or pair.number in self.tally.repeated | self.tally.out:
                 continue
             at = max(ended[half.game] for half in pair.halves)
             if last is None or at <= last:
@@ -122,27 +127,23 @@ class ReadQuestions:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._records: OrderedDict[QuestionId, tuple[Progress, QuestionRecord]] = OrderedDict()
+        self._records: OrderedDict[tuple[int, QuestionId], tuple[Progress, QuestionRecord]] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
-        history.forgetting.append(self._forget)
-
-    def _forget(self) -> None:
-        self._records = OrderedDict()
 
     async def numbered(self, question: QuestionId) -> QuestionRecord:
         """A question as it is now. Raises Refused (``no-question``), StoreError, and OurFault where it cannot be
         read."""
         async with self._one_at_a_time:
+            key = (self._history.names_known, question)
             row = await self._history.questions.numbered(question)
             progress = await self._history.questions.progress(question)
-            records = self._records
-            known = records.get(question)
+            known = self._records.get(key)
             if known is None or known[0] != progress or known[1].row != row:
-                known = records[question] = progress, await self._read(row)
-                if len(records) > _KEPT:
-                    records.popitem(last=False)
-            records.move_to_end(question)
-            return known[1]
+                self._records[key] = progress, await self._read(row)
+                if len(self._records) > _KEPT:
+                    self._records.popitem(last=False)
+            self._records.move_to_end(key)
+            return self._records[key][1]
 
     async def _read(self, row: QuestionRow) -> QuestionRecord:
         asked = decode_asked(row.asked)
@@ -176,7 +177,15 @@ def stored_answer(row: QuestionRow) -> Answer | None:
 def _record(
     row: QuestionRow, asked: Asked, *, games: Sequence[QuestionGameRow], names: dict[VersionId, str]
 ) -> QuestionRecord:
-    tally = Tally()
-    read_games(tally, asked, games)
-    answer = stored_answer(row) or answer_of(asked, tally)
-    return QuestionRecord(row=row, asked=asked, names=names, games=games, tally=tally, answer=answer)
+    tally, without = Tally(), None
+    answer = stored_answer(row)
+    read_games(tally, asked, games if answer is None else [game._replace(void=False) for game in games])
+    out = sorted({game.pair for game in games if game.void})
+    if answer is not None and out:
+        last, left = row.ended_at or 0, Tally()
+        read_games(left, asked, [game for game in games if game.ended_at is not None and game.ended_at <= last])
+        without = answer_of(asked, left)
+    answer = answer or answer_of(asked, tally)
+    return QuestionRecord(
+        row=row, asked=asked, names=names, games=games, tally=tally, answer=answer, without=without, out=out
+    )

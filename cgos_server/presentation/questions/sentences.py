@@ -5,12 +5,14 @@ For pages, commands and messages. Must not know: who reads them, where values co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
 from cgos_server.core.questions.answer import Answer
 from cgos_server.core.questions.asked import Asked, Gauntlet, State, Test
 from cgos_server.core.questions.wording import Names
+from cgos_server.core.sequential import standing
 from cgos_server.presentation import words
 from cgos_server.presentation.questions.paste import with_interval
 
@@ -60,6 +62,17 @@ def says(asked: Asked, answer: Answer, names: Names) -> str:
     against = getattr(asked, "against", None)
     whom = "its opponents together" if against is None else names[against]
     return f"{version} minus {whom}: {elo} Elo (95 %)."
+
+
+def without(out: Sequence[int], answer: Answer | None, *, asked: Asked, names: Names) -> str:
+    """Say which pairs an operator took out, if any, and what an ended question would be without them."""
+    pairs = f"pair{'s' if len(out) > 1 else ''} {', '.join(map(str, out))}"
+    if answer is None:
+        return f" An operator took out {pairs}." if out else ""
+    if not isinstance(asked, Test):
+        return f" Without {pairs} it would say: {says(asked, answer, names)}"
+    decision = standing(answer.counts, asked.hypotheses).decision
+    return f" Without {pairs} it would be {decision or 'undecided'}: {_ratio(answer)}."
 
 
 def headline(state: State) -> str:

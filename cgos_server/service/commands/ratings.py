@@ -21,6 +21,7 @@ from cgos_server.service.commands.fields import Field, GameNumber, VenueName, Ve
 from cgos_server.service.commands.reasons import REASON_MAX
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.ratings.venue_ratings import VenueRatings
+from cgos_server.storage.reading.asking.questions import QuestionGameRow
 from cgos_server.storage.reading.stored import Counted, FirstRepeat, StoredGame
 from cgos_server.storage.writing.records import CorrectionAdded, Record
 
@@ -155,12 +156,13 @@ class GameCorrect(Command[Done], frozen=True, kw_only=True, tag="correct"):
     """
 
     allowed = Right.OPERATOR
-    audited = ("black", "instead", "reason", "result", "venue", "was", "white")
+    audited = ("black", "instead", "pair", "question", "reason", "result", "venue", "was", "white")
     surfaces = (
         CommandLine(
             "correct",
             "Change what the ended game GAME counts as.\n\n"
-            "Ratings change from now on; what was published before stays as it was.",
+            "Ratings change from now on; what was published before stays as it was. With Void the pair of a game of a "
+            "question is taken out of it, until the game is corrected again.",
         ),
         ApiRoute(
             "correct_game",
@@ -195,28 +197,36 @@ class GameCorrect(Command[Done], frozen=True, kw_only=True, tag="correct"):
             raise Invalid(Code.RESULT, f"An ended game can be made to count as {', '.join(RESULTS)}.")
         reason = _kept_reason(self.reason)
         async with context.ledgers.lock:
-            game = await _rated_game(context, self.game, ruling)
+            game = await _ended_game(context, self.game, ruling)
             venue = await _venue_of(context, game)
-            ratings = await context.ledgers.ratings(venue)
-            if not ratings.knows(game.black_id) or not ratings.knows(game.white_id):
-                raise Conflict(Code.NOT_RATED, f"{game.black} and {game.white} are not both rated in {venue}.")
-            counted, instead = await context.ledgers.settled(ratings, lambda: _count(context, game))
-            was2 = None if counted is None else counted.score2
+            asked = await context.store.history.questions.of_game(game.id)
+            counted = instead = ratings = None
+            if decode_terms(game.terms).rated:
+                ratings = await context.ledgers.ratings(venue)
+                if not ratings.knows(game.black_id) or not ratings.knows(game.white_id):
+                    raise Conflict(Code.NOT_RATED, f"{game.black} and {game.white} are not both rated in {venue}.")
+                counted, instead = await context.ledgers.settled(ratings, lambda: _count(context, game))
+                was2 = None if counted is None else counted.score2
+            else:
+                was2 = _counts_in(asked, game.id, ruling)
             if was2 == ruling.score2:
                 raise Conflict(
                     Code.NO_CHANGE, f"Game {game.id} counts as {_COUNTS[was2]} already: nothing would change."
                 )
-            at = context.now_ms()
-            applied = ratings.correct(
-                game=game.id,
-                black=game.black_id,
-                white=game.white_id,
-                was2=was2,
-                score2=ruling.score2,
-                at=at,
-                repeat=counted is not None and counted.repeat,
-            )
-            seq = applied.entry.seq
+            at, seq, entries = context.now_ms(), None, list[Record]()
+            if ratings is not None:
+                applied = ratings.correct(
+                    game=game.id,
+                    black=game.black_id,
+                    white=game.white_id,
+                    was2=was2,
+                    score2=ruling.score2,
+                    at=at,
+                    repeat=counted is not None and counted.repeat,
+                )
+                seq = applied.entry.seq
+                entries = [*applied.records, *_instead(ratings, game, counted=counted, instead=instead, at=at)]
+                context.ledgers.changed(venue)
             records: list[Record] = [
                 CorrectionAdded(
                     game_id=game.id,
@@ -227,10 +237,8 @@ class GameCorrect(Command[Done], frozen=True, kw_only=True, tag="correct"):
                     winner=ruling.winner,
                     result=ruling.result,
                 ),
-                *applied.records,
-                *_instead(ratings, game, counted=counted, instead=instead, at=at),
+                *entries,
             ]
-            context.ledgers.changed(venue)
             await context.commit(
                 self,
                 f"game {game.id}",
@@ -242,11 +250,13 @@ class GameCorrect(Command[Done], frozen=True, kw_only=True, tag="correct"):
                 was=_COUNTS[was2],
                 reason=reason,
                 **({} if instead is None else {"instead": instead.game_id}),
+                **({} if asked is None else {"question": asked.question_id, "pair": asked.pair}),
             )
+            besides = "" if asked is None else await _tell_question(context, asked)
         next_one = "" if instead is None else f" Where repeats count once, game {instead.game_id} counts in its stead."
         return Done(
             sentence=f"Game {game.id} of {game.black} (Black) and {game.white} (White) counts as "
-            f"{_COUNTS[ruling.score2]} from now on; it counted as {_COUNTS[was2]}.{next_one}"
+            f"{_COUNTS[ruling.score2]} from now on; it counted as {_COUNTS[was2]}.{next_one}{besides}"
         )
 
 
@@ -280,20 +290,41 @@ def _instead(
     return ()
 
 
-async def _rated_game(context: CommandContext, number: GameId, ruling: _Ruling) -> StoredGame:
-    """Raises Refused unless the game has ended, can have that result, and was played for ratings."""
+def _counts_in(asked: QuestionGameRow | None, game: GameId, ruling: _Ruling) -> int | None:
+    """Half points of Black in an unrated game, as its question counts it. Raises Refused for another ruling."""
+    if asked is None or asked.digest is None:
+        raise Conflict(
+            Code.NOT_RATED,
+            f"Game {game} changed no rating (a sandbox venue, clocks of its own, or begun from an old game), and it "
+            "counts in no question: there is nothing to correct.",
+        )
+    own = next(each for each in _RULINGS[1:] if each.winner == asked.winner)
+    if ruling.score2 not in (None, own.score2):
+        raise Invalid(
+            Code.RESULT, f"In its question game {game} counts as it was played, {own.result}, or as nothing, Void."
+        )
+    return None if asked.void else own.score2
+
+
+async def _tell_question(context: CommandContext, asked: QuestionGameRow) -> str:
+    """Have the question count without the pairs that are taken out now; what became of this one, in a sentence."""
+    games = await context.store.history.questions.games(asked.question_id)
+    out = {game.pair for game in games if game.void}
+    if context.control is not None:
+        context.control.questions.take_out(asked.question_id, out)
+    if asked.pair in out:
+        return f" Pair {asked.pair} of question {asked.question_id} is taken out."
+    return f" Pair {asked.pair} of question {asked.question_id} counts again." if asked.void else ""
+
+
+async def _ended_game(context: CommandContext, number: GameId, ruling: _Ruling) -> StoredGame:
+    """Raises Refused unless the game has ended and can have that result."""
     game = await context.game(number)
     if game is None:
         raise NotFound(Code.NO_GAME, f"There is no game {number}. See: cgos-server games")
     if game.result is None:
         raise Conflict(Code.RUNNING, f"Game {number} has not ended. To end it: cgos-server abort {number}")
     terms = decode_terms(game.terms)
-    if not terms.rated:
-        raise Conflict(
-            Code.NOT_RATED,
-            f"Game {number} changed no rating (a sandbox venue, clocks of its own, or begun from an old game): "
-            "there is nothing to correct.",
-        )
     if ruling.score2 == 1 and terms.rules.komi2 % 2:
         komi = terms.rules.komi2 / 2
         raise NotFound(Code.NO_DRAW, f"Game {number} was played with komi {komi:g}, where nobody can draw.")

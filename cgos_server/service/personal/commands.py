@@ -5,7 +5,7 @@ It cannot be undone. Must not know: how texts are worded anew, how the live serv
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from typing import Annotated, Final
 
 import msgspec
@@ -13,19 +13,16 @@ import msgspec
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.api.route import Limit
-from cgos_protocol.errors import Code, Conflict, Invalid, StoreError, Unauthenticated
-from cgos_protocol.facts import NamesErased
+from cgos_protocol.errors import Code, Conflict, Invalid, Unauthenticated
 from cgos_protocol.ids import BotId
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import SESSION_ONLY, AccountName, BotName, Field, Source, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.fact_notices import notices
 from cgos_server.service.people.passwords import new_token
 from cgos_server.service.personal.erasing import Erased, erased, reword_large, reworded, rows_of
 from cgos_server.storage.reading.stored import Owner
-from cgos_server.storage.sharing import TOLD_MOST
 from cgos_server.storage.writing.records import BotState
 
 BEING_ERASED: Final = "Being erased."
@@ -242,9 +239,6 @@ async def _erase(
     store.history.forget_names()
     if context.control is not None:
         await context.control.erased(who.versions, renaming)
-    else:
-        with suppress(StoreError):  # a web node that PostgreSQL does not reach reads everything anew when it comes back
-            await store.sharing.tell(notices([NamesErased()], TOLD_MOST))
     left = [] if context.files is None else await context.files.erase(list(who.bots), renaming)
     if not left:
         return ""

@@ -44,6 +44,9 @@ class QuestionDesk(Protocol):
     def prioritize(self, question: QuestionId, priority: int) -> None:
         """Its owner's questions with a higher number come first. Raises Refused (``no-question``)."""
 
+    def take_out(self, question: QuestionId, pairs: Collection[int]) -> None:
+        """Count without these pairs, and with all others, if it has not ended."""
+
     def leave(self, bots: Collection[BotId]) -> None:
         """End all questions about these bots."""
 
@@ -73,6 +76,8 @@ class _NoQuestions:
 
     def prioritize(self, question: QuestionId, priority: int) -> None:  # noqa: ARG002
         raise self._not_yet()
+
+    def take_out(self, question: QuestionId, pairs: Collection[int]) -> None: ...
 
     def leave(self, bots: Collection[BotId]) -> None: ...
 

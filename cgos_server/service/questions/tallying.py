@@ -26,7 +26,10 @@ def read_games(tally: Tally, asked: Asked, games: Iterable[QuestionGameRow]) -> 
     """Tally these games; gives those whose result is in the store without a digest, as the server was killed before
     that was written. They are running ones to the tally."""
     unwritten: list[GameId] = []
+    out: set[int] = set()
     for row in games:
+        if row.void:
+            out.add(row.pair)
         if row.reason in WITHOUT_RESULT:
             continue
         color = color_of(asked, row.black_id)
@@ -39,6 +42,7 @@ def read_games(tally: Tally, asked: Asked, games: Iterable[QuestionGameRow]) -> 
         else:
             winner = None if row.winner is None else Color(row.winner)
             end_game(tally, row.game_id, color, winner=winner, reason=Reason(row.reason), digest=row.digest)
+    tally.take_out(out)
     return unwritten
 
 

@@ -25,7 +25,7 @@ from cgos_server.storage.postgres.connections import WATCHFUL, driver, faults, p
 from cgos_server.storage.postgres.groups import Owner, look
 from cgos_server.storage.postgres.listening import Teller, messages
 from cgos_server.storage.postgres.statements import plan
-from cgos_server.storage.sharing import FACTS, Alone, GroupOwner
+from cgos_server.storage.sharing import FACTS, GroupOwner
 from cgos_server.storage.tables import NUMBERED
 from cgos_server.storage.writing import records as r
 from cgos_server.storage.writing.group_commit import Group
@@ -95,19 +95,6 @@ class _Message(msgspec.Struct, frozen=True):
     """What owners tell one another. `bots`: None where they are too many."""
 
     bots: list[BotId] | None
-
-
-class CommandSharing(Alone):
-    """For a command while no node lives: only web nodes may listen."""
-
-    def __init__(self, url: PostgresUrl) -> None:
-        self._teller = Teller(url, "cgos-server, a command", FACTS)
-
-    async def tell(self, texts: Sequence[str], /) -> None:
-        await self._teller.tell(texts)
-
-    async def close(self) -> None:
-        self._teller.close()
 
 
 class GroupSharing:

@@ -5,7 +5,6 @@ Must not know: which questions there are, how an answer is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 from cgos_server.storage.location import Location, PostgresUrl
@@ -39,12 +38,13 @@ class History:
     :param live: for the process that has the games: its questions wait for a PostgreSQL that restarts, and a disk that
         fails under them is an error and not the end of the process
     :param patience_s: how long a question of the live server waits, seconds
-    :ivar forgetting: drop what was made of earlier answers; whoever keeps some adds a function
+    :ivar names_known: changes whenever names may have been erased. What is kept of answers that name somebody has it in
+        its key, as it was before the answer was read
     :ivar bulk: hands out everything; on SQLite by few connections of its own, so that no page waits for it
     """
 
     def __init__(self, location: Location, *, live: bool = False, patience_s: float = 0.0) -> None:
-        self.forgetting: list[Callable[[], None]] = []
+        self.names_known = 0
         self.source = Source(location, _engine(location, live), patience_s)
         self.bulk_source = Source(location, _bulk_engine(location))
         self.games = Games(self.source)
@@ -68,11 +68,10 @@ class History:
         self.personal = Personal(self.bulk_source)
 
     def forget_names(self) -> None:
-        """Drop every name, and what was made with names: somebody may have been erased."""
+        """Drop names that are known, and what was made with them: somebody may have been erased."""
+        self.names_known += 1
         self.source.forget_names()
         self.bulk_source.forget_names()
-        for forget in self.forgetting:
-            forget()
 
     async def close(self) -> None:
         """Close all connections."""

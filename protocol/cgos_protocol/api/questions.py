@@ -148,7 +148,7 @@ class QuestionNow(Answer, frozen=True, kw_only=True):
 
 class QuestionGame(Answer, frozen=True, kw_only=True):
     """A game that was played for a question. `result` is null while it runs; `repeated`: its pair counts for
-    nothing."""
+    nothing; `taken_out`: an operator took its pair out."""
 
     game: int
     pair: int
@@ -158,6 +158,7 @@ class QuestionGame(Answer, frozen=True, kw_only=True):
     result: str | None
     started_at: Moment
     repeated: bool
+    taken_out: bool = False
 
 
 class QuestionPage(Answer, frozen=True, kw_only=True):

@@ -64,6 +64,48 @@ def test_faults_say_who_lost_so() -> None:
     assert tally.faults() == {"time": (1, 1), "illegal move": (1, 0)}
 
 
+def known(tally: Tally) -> tuple[object, ...]:
+    wanted = [(pair.number, color) for pair, color in tally.halves_wanted()]
+    return tally.counts(), tally.score(), tally.repeated, tally.begun, tally.running, wanted, tally.faults()
+
+
+def test_a_pair_that_is_taken_out_counts_as_if_it_had_never_begun_until_it_is_put_back() -> None:
+    tally, without = Tally(), Tally()
+    for played in (tally, without):
+        play(played, 1, (2, 2), (1, 2))
+        if played is tally:
+            play(played, 2, (0, 1), (3, 4))
+        play(played, 3, (0, 1), (3, 4))  # a repeat of the pair that goes
+        play(played, 4, (2, 0), (5, 6))
+    before = known(tally)
+    assert tally.repeated == {3}
+    tally.take_out({2})
+    assert known(tally) == known(without)
+    assert tally.pairs_with(OPPONENT) == 3
+    assert max(tally.pairs) == 4, "no other pair gets its number"
+    tally.take_out(())
+    assert known(tally) == before
+
+
+def test_the_other_game_of_a_pair_that_is_taken_out_is_played_to_its_end_and_not_played_again() -> None:
+    tally = Tally()
+    tally.began(GameId(1), 1, OPPONENT, opening="", color=Color.BLACK)
+    tally.ended(GameId(1), 2, digest=1)
+    tally.began(GameId(2), 1, OPPONENT, opening="", color=Color.WHITE)
+    tally.take_out({1})
+    assert (tally.begun, tally.running) == (0, 1)
+    tally.undone(GameId(2))
+    assert (tally.begun, tally.running, list(tally.halves_wanted())) == (0, 0, [])
+    tally.take_out(())
+    assert [color for _, color in tally.halves_wanted()] == [Color.WHITE]
+    tally.began(GameId(3), 1, OPPONENT, opening="", color=Color.WHITE)
+    tally.take_out({1})
+    tally.ended(GameId(3), 2, digest=2)
+    assert (tally.counts(), tally.running) == ((0,) * 5, 0)
+    tally.take_out(())
+    assert tally.counts() == (0, 0, 0, 0, 1)
+
+
 ACTS = st.lists(st.tuples(st.sampled_from(["begin", "end", "undo"]), st.integers(0, 2), st.integers(0, 3)), max_size=60)
 
 

@@ -10,7 +10,7 @@ from support.live.house import S
 from support.live.question_room import QuestionRoom
 
 from cgos_protocol.errors import Conflict, NotFound
-from cgos_protocol.ids import BotId, QuestionId
+from cgos_protocol.ids import BotId, GameId, QuestionId
 from cgos_protocol.openings import OpeningSet
 from cgos_protocol.session import Limits
 from cgos_server.core.questions.asked import State
@@ -330,3 +330,43 @@ async def test_two_slots_play_both_games_of_a_pair_at_once() -> None:
     room.ask(room.test("anna", "bert"))
     await room.look()
     assert room.playing() == {("anna", "bert"), ("bert", "anna")}
+
+
+def correction(game: int, result: str) -> records.CorrectionAdded:
+    return records.CorrectionAdded(
+        game_id=GameId(game), at=0, seq=None, actor="operator", reason="the wrong network", winner=None, result=result
+    )
+
+
+async def test_a_test_goes_on_with_one_pair_more_where_one_is_taken_out() -> None:
+    room = await QuestionRoom.open("anna", "bert")
+    question = room.ask(room.test("anna", "bert", most_games=6))
+    await room.look()
+    for _ in range(2):
+        for game in room.of_questions:
+            await room.end(game, "anna")
+    assert room.runner(question).tally.counts() == (0, 0, 0, 0, 1)
+    await room.house.store.commit([correction(1, "Void")])
+    room.director.take_out(question, {1})
+    await room.look()
+    assert room.moved[-1] == (question, State.OPEN), "pages are told"
+    assert room.runner(question).tally.counts() == (0,) * 5
+    played = await room.play_on(question)
+    assert played == 6, "the budget is for the pairs that count"
+    row = room.row(question)
+    assert (row.state, row.why) == (State.NOT_ANSWERED, "Its 6 games are played, and they did not decide.")
+    games = await room.house.store.questions_games(question)  # type: ignore[attr-defined]
+    assert [game.pair for game in games] == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize("results", [["Void"], ["Void", "B+Forfeit"]])
+async def test_what_is_taken_out_stays_out_after_a_restart(results: list[str]) -> None:
+    room = await QuestionRoom.open("anna", "bert")
+    question = room.ask(room.test("anna", "bert"))
+    await room.look()
+    for _ in range(2):
+        for game in room.of_questions:
+            await room.end(game, "anna")
+    await room.house.store.commit([correction(1, result) for result in results])
+    await room.restart("anna", "bert")
+    assert room.runner(question).tally.counts()[4] == len(results) - 1

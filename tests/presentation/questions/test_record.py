@@ -11,7 +11,7 @@ from support.storage.storage_sample import put
 from support.web.past import NINE, Builder, terms
 
 from cgos_protocol.errors import Refused
-from cgos_protocol.ids import QuestionId, VersionId
+from cgos_protocol.ids import GameId, QuestionId, VersionId
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.questions.answer import answer_of
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Opponent, State, Test
@@ -21,6 +21,7 @@ from cgos_server.presentation.questions.record import MOST_POINTS, QuestionRecor
 from cgos_server.service.questions.planning import Pace
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.writing.records import CorrectionAdded
 
 AT = 1_790_000_000_000
 TEST = Test(version=VersionId(1), against=VersionId(3), most_games=200, upper=200.0)
@@ -226,3 +227,51 @@ async def test_a_question_without_games_says_so(history: History) -> None:
         detail = answers.detail(record, link="x", pace=Pace(9.0, 0.5), strengths=None)
         assert detail.stands.startswith("It goes on: no pair of games has ended yet.")
         assert len(detail.text.splitlines()) == 6
+
+
+def void(game: int, result: str = "Void") -> CorrectionAdded:
+    return CorrectionAdded(
+        game_id=GameId(game), at=AT, seq=None, actor="operator", reason="wrong", winner=None, result=result
+    )
+
+
+async def test_an_open_question_counts_without_a_pair_that_is_taken_out(history: History) -> None:
+    past = asked(TEST)
+    past.pairs((2, 2), (2, 1), (0, 2))
+    before = await read(history, past)
+    questions = ReadQuestions(history)
+    assert (await questions.numbered(QuestionId(1))).answer == before.answer
+    put(location(history), [void(1002)])
+    record = await questions.numbered(QuestionId(1))
+    assert record.answer.counts == (0, 0, 1, 0, 1), "it was read again"
+    assert [point.pairs for point in record.path] == [0, 1, 2]
+    assert "An operator took out pair 2." in answers.stands(record)
+    assert [game.taken_out for game in answers.games(record).items] == [False, False, True, True, False, False]
+    put(location(history), [void(1002, "B+Forfeit")])
+    assert (await questions.numbered(QuestionId(1))).answer == before.answer
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "state", "words"),
+    [
+        (
+            TEST,
+            State.ACCEPTED,
+            "Without pair 7 it would be undecided: the log-likelihood ratio is 2.65, ",
+        ),
+        (CHALLENGE, State.ANSWERED, "Without pair 7 it would say: No estimate: "),
+    ],
+)
+async def test_an_ended_question_keeps_its_answer_and_says_what_it_would_be(
+    history: History, asked_for: Asked, state: State, words: str
+) -> None:
+    past = asked(asked_for)
+    past.pairs(*[(2, 2)] * 4, (2, 0), (2, 2), (2, 2), opponent=3)
+    before = await read(history, past, state, "All are played.")
+    late = asked(asked_for)
+    late.pairs(*[(2, 2)] * 4, (2, 0), (2, 2), (2, 2), (2, 2), opponent=3)  # played after the end: it counts for nothing
+    put(location(history), [*(row for row in late.games if row not in past.games), void(1013)])
+    record = await ReadQuestions(history).numbered(QuestionId(1))
+    assert (record.answer, record.path, record.state) == (before.answer, before.path, state)
+    assert words in answers.stands(record)
+    assert "Without" not in answers.stands(before)

@@ -13,16 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.service.real_pool import T0, Elsewhere, RealPool, counts
+from support.storage.storage_sample import query
 
 from cgos_protocol.errors import Code, NotFound, Refused
+from cgos_protocol.ids import GameId, QuestionId, VenueId, VersionId
+from cgos_server.core.questions.asked import Test, encode_asked
 from cgos_server.core.rating.base import Kind
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
+from cgos_server.presentation.questions.record import ReadQuestions
 from cgos_server.service.commands.ratings import GameCorrect
 from cgos_server.service.ratings.recomputing import recompute
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.writing.asking import QuestionAdded, QuestionGame, QuestionGameEnded
 from cgos_server.storage.writing.records import AuditAdded, CorrectionAdded, LedgerAdded, RatingMoved, Record
 
 SCORES = {"Void": None, "B+Forfeit": 2, "W+Forfeit": 0, "Draw": 1}
@@ -244,6 +249,67 @@ async def test_on_a_closed_database_it_is_the_same(pool: RealPool) -> None:
     nowhere = pool.administrator(unconfigured)
     with pytest.raises(Refused, match="There is no venue 9x9"):
         await nowhere.handle(GameCorrect(game=first, result="Draw", reason="it did not"))
+
+
+async def asked(pool: RealPool, *, rated: bool) -> list[int]:
+    """The games of two pairs of a test, all won by Alpha."""
+    test = Test(version=VersionId(1), against=VersionId(2), most_games=20, rated=rated)
+    added = QuestionAdded(
+        id=QuestionId(5), venue_id=VenueId(1), owner_id=None, kind="test", asked=encode_asked(test), asked_at=T0,
+        priority=0, state="open", ended_at=None, why="", answer="",
+    )  # fmt: skip
+    await pool.store.commit([added])
+    games = []
+    for pair in (1, 2):
+        for black, white, result in ((1, 2, "B+Resign"), (2, 1, "W+Resign")):
+            game = await pool.game(black, white, result, rated=rated)
+            row = QuestionGame(GameId(game), QuestionId(5), pair, "")
+            await pool.store.commit([row, QuestionGameEnded(1000 + game, GameId(game))])
+            games.append(game)
+    return games
+
+
+async def counted(pool: RealPool) -> tuple[int, ...]:
+    """Pairs of the question, by its points."""
+    async with History(pool.path) as history:
+        return (await ReadQuestions(history).numbered(QuestionId(5))).answer.counts
+
+
+@pytest.mark.parametrize("rated", [False, True])
+async def test_void_takes_the_pair_of_a_game_out_of_its_question(pool: RealPool, rated: bool) -> None:
+    _, second, third, _ = await asked(pool, rated=rated)
+    assert await counted(pool) == (0, 0, 0, 0, 2)
+    done = await correct(pool, second, "Void", "played with the wrong network")
+    assert done.sentence == (
+        f"Game {second} of Beta (Black) and Alpha (White) counts as nothing from now on; it counted as a win for "
+        "White. Pair 1 of question 5 is taken out."
+    )
+    assert pool.questions.calls == [("take out", 5, {1})]
+    assert await counted(pool) == (0, 0, 0, 0, 1)
+    assert (await refusal(pool, second, "Void"))[0] == "no-change"
+    await correct(pool, third, "Void")
+    assert pool.questions.calls[-1] == ("take out", 5, {1, 2})
+    back = await correct(pool, second, "W+Forfeit")
+    assert back.sentence.endswith("it counted as nothing. Pair 1 of question 5 counts again.")
+    assert pool.questions.calls[-1] == ("take out", 5, {2})
+    assert await counted(pool) == (0, 0, 0, 0, 1)
+    audit = query(pool.path, "SELECT action, actor, detail FROM audit ORDER BY id")
+    assert [row[:2] for row in audit] == [("correct", "me")] * 3
+    assert '"pair":1,"question":5,"reason":"played with the wrong network"' in audit[0][2]
+
+
+async def test_in_a_question_an_unrated_game_counts_as_it_was_played_or_not_at_all(pool: RealPool) -> None:
+    games = await asked(pool, rated=False)
+    code, sentence = await refusal(pool, games[0], "W+Forfeit")
+    assert (code, sentence) == (
+        "result", f"In its question game {games[0]} counts as it was played, B+Forfeit, or as nothing, Void.",
+    )  # fmt: skip
+    assert (await refusal(pool, games[0], "B+Forfeit"))[0] == "no-change"
+    alone = await pool.game(1, 2, "B+Resign", rated=False)
+    code, sentence = await refusal(pool, alone, "Void")
+    assert code == "not-rated"
+    assert "counts in no question" in sentence
+    assert (pool.questions.calls, pool.changed) == ([], [])
 
 
 # -- whatever happens

@@ -199,6 +199,7 @@ class QuestionRoom:
 
     def _played(self, record: asking.QuestionGame) -> QuestionGameRow:
         store = self.house.store
+        corrections = [one for one in store.of(records.CorrectionAdded) if one.game_id == record.game_id]
         added = next(one for one in store.of(records.GameAdded) if one.id == record.game_id)
         end = next((one for one in store.of(records.GameEnded) if one.id == record.game_id), None)
         digest = next((one.digest for one in store.of(asking.QuestionGameEnded) if one.game_id == record.game_id), None)
@@ -213,4 +214,5 @@ class QuestionRoom:
             started_at=added.started_at,
             ended_at=None if end is None else end.ended_at,
             result=None if end is None else end.result,
+            void=next((one.result == "Void" for one in corrections[::-1]), False),
         )

@@ -47,6 +47,9 @@ class QuestionNotes:
     def prioritize(self, question: QuestionId, priority: int) -> None:
         self.calls.append(("prioritize", question, priority))
 
+    def take_out(self, question: QuestionId, pairs: Collection[int]) -> None:
+        self.calls.append(("take out", question, set(pairs)))
+
     def leave(self, bots: Collection[BotId]) -> None:
         self.calls.append(("leave", tuple(bots)))
 

@@ -31,6 +31,7 @@ from cgos_server.storage.store import Store
 from cgos_server.storage.writing import records as r
 from cgos_server.storage.writing.group_commit import CommitListener
 from support.service.loaded_ratings import loaded_ratings
+from support.service.question_desk import QuestionNotes
 
 T0 = 1_700_000_000_000
 SYSTEMS = ("bayes", "cgos-elo")
@@ -87,6 +88,7 @@ class RealPool:
         self.changed: list[str] = []
         self.names: dict[int, str] = {}
         self.games = 0
+        self.questions = QuestionNotes()
         self.now = T0
         self.store: Store
         self.families: Families

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, RowMapping, bindparam, func, select
+from sqlalchemy import BigInteger, RowMapping, bindparam, case, exists, func, select
 
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import GameId, QuestionId, VenueId, VersionId
 from cgos_server.storage import tables
 from cgos_server.storage.parameters import bounded, number, portions
+from cgos_server.storage.reading.game_rows import is_last_correction
 from cgos_server.storage.reading.source import Read, Subject, value, venue_id
 
 _questions, _versions, _played = tables.questions, tables.question_versions, tables.question_games
 _games, _venues, _owners, _names = tables.games, tables.venues, tables.owners, tables.versions
+_corrections = tables.corrections
 
 
 class QuestionRow(NamedTuple):
@@ -46,6 +48,7 @@ class QuestionGameRow(NamedTuple):
     :ivar digest: tells the same game played again; None while it runs
     :ivar reason: of its verdict; None while it runs
     :ivar winner: 0 Black, 1 White; None for neither
+    :ivar void: an operator corrected it to count as nothing, which takes its pair out
     """
 
     game_id: GameId
@@ -61,14 +64,16 @@ class QuestionGameRow(NamedTuple):
     started_at: int
     ended_at: int | None
     result: str | None
+    void: bool = False
 
 
 class Progress(NamedTuple):
-    """Games of a question: that began, that are over, whose digest is known."""
+    """Games of a question: that began, that are over, whose digest is known, that an operator made void."""
 
     begun: int
     over: int
     digests: int
+    void: int
 
 
 _QUESTION: Final = bindparam("question", type_=BigInteger)
@@ -94,6 +99,9 @@ _ROWS: Final = (
 )
 _NUMBERED: Final = _ROWS.where(_questions.c.id == _QUESTION)
 _OPEN: Final = _ROWS.where(_questions.c.ended_at.is_(None))
+_VOID: Final = exists().where(
+    _corrections.c.game_id == _games.c.id, _corrections.c.result == "Void", is_last_correction
+)
 _GAMES: Final = select(
     _played.c.game_id,
     _played.c.question_id,
@@ -108,6 +116,7 @@ _GAMES: Final = select(
     _games.c.started_at,
     _games.c.ended_at,
     _games.c.result,
+    _VOID.label("void"),
 ).join(_games, _games.c.id == _played.c.game_id)
 _OF_QUESTION: Final = _GAMES.where(_played.c.question_id == _QUESTION).order_by(_played.c.pair, _played.c.game_id)
 _PROGRESS: Final[Any] = (
@@ -115,6 +124,7 @@ _PROGRESS: Final[Any] = (
         func.count().label("begun"),
         func.count(_games.c.ended_at).label("over"),
         func.count(_played.c.digest).label("digests"),
+        func.count(case((_VOID, 1))).label("void"),
     )
     .select_from(_played)
     .join(_games, _games.c.id == _played.c.game_id)

@@ -39,8 +39,8 @@ TOO_LONG_MS: Final = 3_600_000
 _BUSY_RETRY_S: Final = 15.0
 _CHUNK: Final = 65_536
 
-Key = tuple[str, str, int, frozenset[tuple[int, int | None]]]
-"""Venue, system, the last entry that counts, and what corrected games count as now."""
+Key = tuple[int, str, str, int, frozenset[tuple[int, int | None]]]
+"""Which names are known, venue, system, the last entry that counts, and what corrected games count as now."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,14 +78,12 @@ class Recomputing:
         self._known: OrderedDict[Key, Recomputed] = OrderedDict()
         self._under_way: dict[Key, _Computation] = {}
         self._too_long: dict[tuple[str, str], _TooLong] = {}
-        site.history.forgetting.append(self._forget)
-
-    def _forget(self) -> None:
-        self._known = OrderedDict()
 
     async def standings(self, venue: str, system: str, last: int) -> Recomputed:
         """Standings after entry `last`, games as they count today. Raises TooMuch, Refused, OurFault."""
-        key = (venue, system, last, frozenset((await self._site.history.ledger.amended(venue)).items()))
+        history = self._site.history
+        amended = frozenset((await history.ledger.amended(venue)).items())
+        key = (history.names_known, venue, system, last, amended)
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
@@ -107,11 +105,11 @@ class Recomputing:
         finally:
             if not computation.waiting and self._under_way.get(key) is computation:
                 del self._under_way[key]
-        kept = computation.kept
-        kept.setdefault(key, computed)
-        while len(kept) > KEPT:
-            kept.popitem(last=False)
-        return kept[key]
+        if key not in self._known:
+            self._known[key] = computed
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return self._known[key]
 
     def _begun(self, venue: str, system: str, last: int) -> _Computation:
         location = self._site.history.source.location
@@ -120,7 +118,6 @@ class Recomputing:
             Task(path=path, venue=venue, system=system, rated=self._site.settings.rated(venue), last=last),
             {DATABASE_VARIABLE: location.dsn if isinstance(location, PostgresUrl) else ""},
             self._deadline_s,
-            self._known,
         )
 
     def _refusal(self, venue: str, system: str, last: int) -> Refused:
@@ -138,14 +135,10 @@ class _Computation:
     Whoever waits holds the lock in turn and reads what the child says, so that any of them may leave at any time.
 
     :ivar waiting: so many wait
-    :ivar kept: where its answer is kept: nowhere that is looked at once names were forgotten
     :ivar left: the last one who waited has left, and nobody may come any more
     """
 
-    def __init__(
-        self, task: Task, environment: Mapping[str, str], deadline_s: float, kept: OrderedDict[Key, Recomputed]
-    ) -> None:
-        self.kept = kept
+    def __init__(self, task: Task, environment: Mapping[str, str], deadline_s: float) -> None:
         self.waiting = 0
         self.left = False
         self._task = task
