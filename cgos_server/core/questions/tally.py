@@ -91,6 +91,7 @@ class Tally:
         self._of_game: dict[GameId, int] = {}
         self._seen: set[tuple[VersionId, tuple[int | None, ...]]] = set()
         self._cells: dict[VersionId, list[int]] = {}
+        self._scores: dict[tuple[VersionId, Color], list[int]] = {}
 
     # -- what happens
 
@@ -140,6 +141,9 @@ class Tally:
         self._seen.add(key)
         self.lately_repeated = 0
         self._cells.setdefault(pair.opponent, [0] * 5)[score2] += 1
+        for half in pair.halves:
+            assert half.score2 is not None
+            self._scores.setdefault((pair.opponent, half.color), [0] * 3)[2 - half.score2] += 1
 
     # -- what is known
 
@@ -156,19 +160,15 @@ class Tally:
 
     def score(self, opponent: VersionId | None = None, color: Color | None = None) -> Score:
         """Of the games in pairs that count; against one opponent, with one color of the version."""
-        wins = draws = losses = 0
-        for half in self._counting(opponent):
-            if color not in (None, half.color):
-                continue
-            wins += half.score2 == 2
-            draws += half.score2 == 1
-            losses += half.score2 == 0
-        return Score(wins, draws, losses)
+        opponents = self._cells if opponent is None else (opponent,)
+        colors = Color if color is None else (color,)
+        scores = [self._scores.get((whom, side), [0] * 3) for whom in opponents for side in colors]
+        return Score(*(sum(cells) for cells in zip([0] * 3, *scores, strict=True)))
 
     def faults(self) -> dict[str, tuple[int, int]]:
         """How games that count ended other than on the board: how often the version lost so, and its opponents."""
         faults: dict[str, tuple[int, int]] = {}
-        for half in self._counting(None):
+        for half in self._counting():
             if half.fault:
                 own, others = faults.get(half.fault, (0, 0))
                 faults[half.fault] = (own + (half.score2 == 0), others + (half.score2 == 2))
@@ -185,8 +185,7 @@ class Tally:
             for color in pair.missing:
                 yield pair, color
 
-    def _counting(self, opponent: VersionId | None) -> Iterator[Half]:
+    def _counting(self) -> Iterator[Half]:
         for pair in self.pairs.values():
-            counts = pair.score2 is not None and pair.number not in self.repeated
-            if counts and opponent in (None, pair.opponent):
+            if pair.score2 is not None and pair.number not in self.repeated:
                 yield from pair.halves

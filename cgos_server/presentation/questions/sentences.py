@@ -54,7 +54,7 @@ def says(asked: Asked, answer: Answer, names: Names) -> str:
     version = names[asked.version]
     if isinstance(asked, Gauntlet):
         elo = with_interval(answer.elo, answer.lower, answer.upper)
-        return f"{version} stands at {elo} (95 %) on the scale of its opponents."
+        return f"{version} stands at {elo} (95 %) on the scale of its opponents. {answer.note}".rstrip()
     against = getattr(asked, "against", None)
     whom = "its opponents together" if against is None else names[against]
     return f"{version} minus {whom}: {with_interval(answer.elo, answer.lower, answer.upper)} Elo (95 %)."

@@ -22,7 +22,7 @@ _games, _venues, _owners, _names = tables.games, tables.venues, tables.owners, t
 
 class QuestionRow(NamedTuple):
     """A question. `venue`, `owner`: names; `owner` is None where an operator asks. `asked`, `answer`: JSON; `answer` is
-    empty until the end."""
+    empty until the end, but for gauntlets."""
 
     id: QuestionId
     venue_id: VenueId
