@@ -427,7 +427,7 @@ questions = sa.Table(
     sa.Index(None, "venue_id", "id"),
 )
 """What owners ask by games: see :mod:`cgos_server.core.questions.asked`, of which `asked` is JSON. `owner_id` is empty
-where an operator asks. `answer`: JSON of what was known at the end, empty before."""
+where an operator asks. `answer`: JSON of what was known at the end, in a gauntlet after each game; else empty."""
 
 question_versions = sa.Table(
     "question_versions",

@@ -84,6 +84,6 @@ def questions(asked: Asked, work: Work) -> Report:
     Studies: errors (how often sequential tests err, and how many games they take beside theory and beside a test of
     fixed length, at five true differences), leading (the same where owners ask only because the new version leads the
     ladder), posterior (how true P(stronger) is, asked blindly and because it leads), gauntlet (games until a newcomer
-    is known to 50 Elo, by a gauntlet and by the ladder's matchmaker).
+    is known to 50 Elo, by a gauntlet and by the ladder's matchmaker; how many intervals hold the strength).
     """
     return run(asked, work)

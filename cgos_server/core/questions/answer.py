@@ -15,7 +15,7 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.asked import Asked, Gauntlet, Test
 from cgos_server.core.questions.place import place
 from cgos_server.core.questions.tally import Score, Tally
-from cgos_server.core.rating.base import Z95
+from cgos_server.core.rating.together import JointRatings
 from cgos_server.core.sequential import (
     LEAST_GAMES,
     Estimate,
@@ -33,7 +33,7 @@ _NORMAL: Final = NormalDist()
 class Against(Struct, frozen=True, kw_only=True):
     """The games against one opponent.
 
-    :ivar superiority: a gauntlet: the probability that the version is stronger than this one's rating; else None
+    :ivar superiority: a gauntlet: the probability that the version is stronger than this one; else None
     """
 
     version: VersionId
@@ -55,6 +55,8 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     :ivar elo: a test, a challenge: by how much it is stronger; a gauntlet: where it stands on the opponents' scale;
         None with the rest of the estimate where :func:`~cgos_server.core.sequential.stated` withholds it
     :ivar lower: where the 95 % interval begins, `upper`: where it ends
+    :ivar least_half_width: a gauntlet: half of the interval that any number of games would leave
+    :ivar note: what the interval leaves out, a sentence; empty for nothing
     :ivar normalized: the difference in normalized Elo, with its interval
     :ivar superiority: the share of chance that speaks for the version: see
         :attr:`cgos_server.core.sequential.Estimate.superiority`
@@ -74,6 +76,8 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     elo: float | None = None
     lower: float | None = None
     upper: float | None = None
+    least_half_width: float = 0.0
+    note: str = ""
     normalized: float | None = None
     normalized_lower: float | None = None
     normalized_upper: float | None = None
@@ -106,13 +110,13 @@ def tallied(asked: Asked, tally: Tally) -> Answer:
     return _with_standing(known, standing(known.counts, asked.hypotheses)) if isinstance(asked, Test) else known
 
 
-def answer_of(asked: Asked, tally: Tally) -> Answer:
-    """What the games of the tally say."""
+def answer_of(asked: Asked, tally: Tally, ratings: JointRatings | None = None) -> Answer:
+    """What the games of the tally say. `ratings`: see :func:`cgos_server.core.questions.place.place`."""
     known = _counted(tally)
     if isinstance(asked, Test):
         return _of_test(asked, known)
     if isinstance(asked, Gauntlet):
-        return _of_gauntlet(asked, tally, known)
+        return _of_gauntlet(asked, tally, known, ratings)
     if asked.against is None:
         known = replace(known, against=tuple(_against(version, tally) for version in sorted(tally.opponents)))
     return _with(known, fixed_estimate(known.counts)) if any(known.counts) else known
@@ -145,19 +149,19 @@ def _of_test(asked: Test, known: Answer) -> Answer:
     return _with(known, estimate(known.counts, hypotheses))
 
 
-def _of_gauntlet(asked: Gauntlet, tally: Tally, known: Answer) -> Answer:
-    stands = place(asked, tally)
-    sd = stands.half_width / Z95
+def _of_gauntlet(asked: Gauntlet, tally: Tally, known: Answer, ratings: JointRatings | None) -> Answer:
+    stands = place(asked, tally, ratings)
     against = tuple(
-        _against(opponent.version, tally, superiority=_NORMAL.cdf((stands.elo - opponent.rating) / sd))
-        for opponent in asked.field
+        _against(opponent.version, tally, superiority=_NORMAL.cdf(lead / sd))
+        for opponent, (lead, sd) in zip(asked.field, stands.leads, strict=True)
     )
-    known = replace(known, against=against)
+    known = replace(known, against=against, note="" if ratings is None else ratings.note)
     if not any(known.counts):
         return known
-    if known.games < LEAST_GAMES and stands.half_width > asked.within:
+    elo, half = stands.elo, stands.half_width
+    if known.games < LEAST_GAMES and half > asked.within:
         return known
-    return replace(known, elo=stands.elo, lower=stands.elo - stands.half_width, upper=stands.elo + stands.half_width)
+    return replace(known, elo=elo, lower=elo - half, upper=elo + half, least_half_width=stands.least_half_width)
 
 
 def _against(version: VersionId, tally: Tally, superiority: float | None = None) -> Against:

@@ -92,10 +92,7 @@ class Test(_Asked, frozen=True, kw_only=True, tag="test"):
 
 
 class Opponent(Struct, frozen=True, kw_only=True):
-    """Of a gauntlet.
-
-    :ivar rating: Elo in the venue when the question was asked; it counts as known from then on
-    """
+    """Of a gauntlet. `rating`: Elo in the venue when the question was asked."""
 
     version: VersionId
     rating: float
@@ -105,6 +102,8 @@ class Gauntlet(_Asked, frozen=True, kw_only=True, tag="gauntlet"):
     """Where does the version stand among these?
 
     :ivar within: half of the 95 % interval that is wanted, Elo
+    :ivar joint: the interval takes the opponents and the first move as the venue knows them at each answer. False in
+        gauntlets that earlier servers began: the opponents' ratings count as known, the first move as worth nothing
     :ivar draws: the share of their games, 0..1 (below 1), that equals drew in the venue when the question was asked, by
         its ratings; it counts as known from then on
     """
@@ -113,6 +112,7 @@ class Gauntlet(_Asked, frozen=True, kw_only=True, tag="gauntlet"):
     field: tuple[Opponent, ...]
     within: float = 50.0
     draws: float = 0.0
+    joint: bool = False
 
 
 class Challenge(_Asked, frozen=True, kw_only=True, tag="challenge"):

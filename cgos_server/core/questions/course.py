@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import QuestionId, VersionId
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, State, Test
-from cgos_server.core.questions.place import expected_points, place
+from cgos_server.core.questions.place import information, place
 from cgos_server.core.questions.tally import Tally
+from cgos_server.core.rating.together import JointRatings
 from cgos_server.core.sequential import Decision, standing
 
 REPEATS: Final = 3
@@ -68,12 +69,15 @@ def next_pair(
     return Wanted(number, opponent, color, _opening(question, number, openings))
 
 
-def ended(asked: Asked, tally: Tally, *, openings: int, now_ms: int) -> Ended | None:
+def ended(
+    asked: Asked, tally: Tally, *, openings: int, now_ms: int, ratings: JointRatings | None = None
+) -> Ended | None:
     """Whether the question has ended, and how.
 
     :param openings: how many the venue has
+    :param ratings: of a gauntlet's opponents: see :func:`cgos_server.core.questions.place.place`
     """
-    answer = _answer(asked, tally)
+    answer = _answer(asked, tally, ratings)
     if answer is not None:
         return answer
     if asked.ends_at is not None and now_ms >= asked.ends_at:
@@ -89,16 +93,27 @@ def ended(asked: Asked, tally: Tally, *, openings: int, now_ms: int) -> Ended | 
     return None
 
 
-def _answer(asked: Asked, tally: Tally) -> Ended | None:
+def _answer(asked: Asked, tally: Tally, ratings: JointRatings | None) -> Ended | None:
     if isinstance(asked, Test):
         decision = standing(tally.counts(), asked.hypotheses).decision
         return None if decision is None else Ended(_STATES[decision], "The log-likelihood ratio reached its bound.")
     if isinstance(asked, Gauntlet):
-        reached = place(asked, tally).half_width <= asked.within
-        return Ended(State.ANSWERED, f"It is known to {asked.within:g} Elo.") if reached else None
+        stands = place(asked, tally, ratings)
+        if stands.half_width <= asked.within:
+            return Ended(State.ANSWERED, f"It is known to {asked.within:g} Elo.")
+        out_of_reach = stands.least_half_width > asked.within
+        return Ended(State.NOT_ANSWERED, beyond_games(stands.least_half_width)) if out_of_reach else None
     if tally.begun >= asked.most_games and not tally.running:
         return Ended(State.ANSWERED, f"All {asked.most_games} games are played.")
     return None
+
+
+def beyond_games(least_half_width: float) -> str:
+    """Why a gauntlet cannot become as precise as is asked, a sentence."""
+    return (
+        f"No number of games makes it more precise than {least_half_width:.0f} Elo: the ratings of its opponents "
+        "are not known better."
+    )
 
 
 def _opponent(asked: Asked, tally: Tally, able: Collection[VersionId]) -> VersionId | None:
@@ -115,7 +130,7 @@ def _most_telling(asked: Gauntlet, tally: Tally, able: Collection[VersionId]) ->
     stands = place(asked, tally).elo
 
     def worth(version: VersionId, rating: float) -> float:
-        return expected_points(stands - rating, asked.draws).variance / (1 + tally.pairs_with(version))
+        return information(stands - rating, asked.draws) / (1 + tally.pairs_with(version))
 
     free = [opponent for opponent in asked.field if opponent.version in able]
     best = max(free, key=lambda opponent: (worth(opponent.version, opponent.rating), -opponent.version), default=None)

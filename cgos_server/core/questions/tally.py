@@ -93,6 +93,7 @@ class Tally:
         self._of_game: dict[GameId, int] = {}
         self._seen: set[tuple[VersionId, tuple[int | None, ...]]] = set()
         self._cells: dict[VersionId, list[int]] = {}
+        self._scores: dict[tuple[VersionId, Color], list[int]] = {}
 
     # -- what happens
 
@@ -128,7 +129,8 @@ class Tally:
     def take_out(self, pairs: Collection[int]) -> None:
         """Count as if these pairs had never begun, and all others. Running games of these are played to their end."""
         self.out = frozenset(pairs)
-        self.repeated, self._seen, self._cells, self.lately_repeated = set(), set(), {}, 0
+        self.repeated, self._seen, self.lately_repeated = set(), set(), 0
+        self._cells, self._scores = {}, {}
         others = [pair for number, pair in sorted(self.pairs.items()) if number not in self.out]
         self.begun = sum(len(pair.halves) for pair in others)
         self._wanting = {pair.number for pair in others if len(pair.halves) < 2}
@@ -153,6 +155,9 @@ class Tally:
         self._seen.add(key)
         self.lately_repeated = 0
         self._cells.setdefault(pair.opponent, [0] * 5)[score2] += 1
+        for half in pair.halves:
+            assert half.score2 is not None
+            self._scores.setdefault((pair.opponent, half.color), [0] * 3)[2 - half.score2] += 1
 
     # -- what is known
 
@@ -169,19 +174,15 @@ class Tally:
 
     def score(self, opponent: VersionId | None = None, color: Color | None = None) -> Score:
         """Of the games in pairs that count; against one opponent, with one color of the version."""
-        wins = draws = losses = 0
-        for half in self._counting(opponent):
-            if color not in (None, half.color):
-                continue
-            wins += half.score2 == 2
-            draws += half.score2 == 1
-            losses += half.score2 == 0
-        return Score(wins, draws, losses)
+        opponents = self._cells if opponent is None else (opponent,)
+        colors = Color if color is None else (color,)
+        scores = [self._scores.get((whom, side), [0] * 3) for whom in opponents for side in colors]
+        return Score(*(sum(cells) for cells in zip([0] * 3, *scores, strict=True)))
 
     def faults(self) -> dict[str, tuple[int, int]]:
         """How games that count ended other than on the board: how often the version lost so, and its opponents."""
         faults: dict[str, tuple[int, int]] = {}
-        for half in self._counting(None):
+        for half in self._counting():
             if half.fault:
                 own, others = faults.get(half.fault, (0, 0))
                 faults[half.fault] = (own + (half.score2 == 0), others + (half.score2 == 2))
@@ -198,8 +199,7 @@ class Tally:
             for color in pair.missing:
                 yield pair, color
 
-    def _counting(self, opponent: VersionId | None) -> Iterator[Half]:
+    def _counting(self) -> Iterator[Half]:
         for pair in self.pairs.values():
-            counts = pair.score2 is not None and pair.number not in self.repeated | self.out
-            if counts and opponent in (None, pair.opponent):
+            if pair.score2 is not None and pair.number not in self.repeated | self.out:
                 yield from pair.halves

@@ -21,7 +21,7 @@ from cgos_server.core.rating.bayes.belief import Belief, Shown
 from cgos_server.core.rating.bayes.pool import Ints
 from cgos_server.core.rating.posterior_state import Link, PosteriorState, Step, StepKind
 from cgos_server.core.rating.ranks import Strengths
-from cgos_server.core.rating.together import Snapshot, Together
+from cgos_server.core.rating.together import JointRatings, Snapshot, Together, separate_ratings
 
 StateT = TypeVar("StateT", bound=PosteriorState)
 
@@ -44,6 +44,7 @@ class PosteriorFold(ABC, Generic[StateT]):
 
     anchor_sd: float
     provisional: float
+    advantage_sd: float
 
     @abstractmethod
     def _deviation(self, entry: Entry, default: float) -> float:
@@ -266,6 +267,17 @@ class PosteriorFold(ABC, Generic[StateT]):
         """What is known of these versions together, by the joint distribution as it is: neither centered nor widened by
         the prior's share."""
         return self.snapshot(state, versions).compute()
+
+    def joint_ratings(self, state: StateT, versions: Sequence[VersionId]) -> JointRatings:
+        """What is known of these versions and of the first move, on the scale of shown ratings. Raises KeyError for a
+        version that never entered."""
+        alone = separate_ratings(self._ratings(state, *versions), sure=True)
+        places = [state.find(version) for version in versions]
+        joined = [at for at, place in enumerate(places) if place is not None]
+        known = np.array([place for place in places if place is not None], dtype=np.int64)
+        alone.covariance[np.ix_(joined, joined)] = state.belief.covariance(known, not state.anchors)
+        first_move = state.belief.first_move(self.advantage_sd, sum(state.games) / 2)
+        return JointRatings(alone.means, alone.covariance, *first_move)
 
     def places(self, state: StateT, versions: Sequence[VersionId]) -> Ints:
         """Where these versions stand in :class:`Strengths`, in ascending order; those that have not joined are left

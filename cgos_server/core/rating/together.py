@@ -6,14 +6,47 @@ state goes on. Must not know: the ledger, who is paired with whom, what is done 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgos_server.core.rating.base import Rating
 from cgos_server.core.rating.bayes.belief import BeliefSnapshot
 from cgos_server.core.rating.bayes.pool import Floats, Ints
+
+UNKNOWN_FIRST_MOVE_SD: Final = 100.0
+"""Elo, about 0: of what the first move is worth where the rating system does not learn it."""
+
+
+class JointRatings(NamedTuple):
+    """What a venue knows of m versions and of the first move, Elo, on the scale of the ratings that it shows.
+
+    :ivar means: (m,)
+    :ivar covariance: (m, m), Elo^2
+    :ivar first_move: what the first move is worth, with its standard deviation `first_move_sd`
+    :ivar note: what the rating system does not know of this, a sentence; empty where it knows all
+    """
+
+    means: Floats
+    covariance: Floats
+    first_move: float = 0.0
+    first_move_sd: float = 0.0
+    note: str = ""
+
+
+def separate_ratings(ratings: Sequence[Rating], sure: bool) -> JointRatings:
+    """Take each rating by itself, where the rating system knows no more.
+
+    :param sure: the spreads are standard deviations in Elo
+    """
+    note = "The venue's rating system rates each bot by itself: the interval takes the ratings' errors for independent."
+    if not sure:
+        note = "The venue's rating system does not say how sure ratings are: the interval takes them as known."
+    means, variances = np.array([(rating.mean, sure * rating.spread**2) for rating in ratings]).T
+    return JointRatings(means, np.diag(variances), first_move_sd=UNKNOWN_FIRST_MOVE_SD, note=note)
 
 
 class Together(NamedTuple):

@@ -44,10 +44,12 @@ class Game(Struct, frozen=True, kw_only=True):
 
     :ivar draws: the share of their games that equals draw, 0..1 (below 1)
     :ivar spread: standard deviation of what an opening is worth to the first mover, Elo
+    :ivar first_move: what the first move is worth besides, Elo
     """
 
     draws: float
     spread: float
+    first_move: float = 0.0
 
     def pair(self, difference: float) -> Floats:
         """(5,) chances of what B scores in two games with colors swapped on one opening.
@@ -72,7 +74,7 @@ class Game(Struct, frozen=True, kw_only=True):
     def on_one_opening(self, rng: Generator, difference: float, games: int) -> list[int]:
         """Half points, by lot, of one who is `difference` Elo stronger, in so many games on one opening, drawn by lot;
         it moves first in the first one and in every second one from there on."""
-        worth, nu = self.spread * float(rng.standard_normal()), draw_parameter(self.draws)
+        worth, nu = self.first_move + self.spread * float(rng.standard_normal()), draw_parameter(self.draws)
         return [
             half_points(float(lot), difference + (-worth if number % 2 else worth), nu)
             for number, lot in enumerate(rng.random(games))

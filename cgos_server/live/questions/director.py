@@ -113,8 +113,8 @@ class QuestionDirector:
             live.context.arrived.append(lambda _version: self._news.set())
 
     async def _read(self, row: QuestionRow) -> QuestionRunner:
-        runner = QuestionRunner(row)
         live = self._venues[row.venue]
+        runner = QuestionRunner(row, live.ratings.joint_ratings)
         games = await self._settled_games(row.id, live)
         for game in games:
             if game.reason is None:
@@ -161,7 +161,7 @@ class QuestionDirector:
             answer="",
         )
         row = QuestionRow(venue=asking.venue, owner=asking.owner, **added._asdict())
-        runner = self.runners[row.id] = QuestionRunner(row)
+        runner = self.runners[row.id] = QuestionRunner(row, live.ratings.joint_ratings)
         versions = (QuestionVersion(row.id, version) for version in runner.versions)
         self._submit(runner, Change.ASKED, [added, *versions])
         return row.id

@@ -6,7 +6,7 @@ begun, other questions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,10 +15,11 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId, QuestionId, VersionId
 from cgos_protocol.verdict import Reason
 from cgos_server.core.questions.answer import Answer, answer_of
-from cgos_server.core.questions.asked import Asked, State, decode_asked, opponents_of
+from cgos_server.core.questions.asked import Asked, Gauntlet, State, decode_asked, opponents_of
 from cgos_server.core.questions.course import Ended, Wanted, ended, missing_games, next_pair
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.repeats import game_digest
+from cgos_server.core.rating.together import JointRatings
 from cgos_server.service.questions.tallying import WITHOUT_RESULT, color_of, end_game, half_points, read_games
 from cgos_server.storage.reading.asking.questions import QuestionGameRow, QuestionRow
 from cgos_server.storage.writing.asking import QuestionGameEnded, QuestionMoved
@@ -35,12 +36,13 @@ class End(NamedTuple):
 class QuestionRunner:
     """One question that has not ended.
 
+    :param ratings: what the venue knows of these versions now
     :ivar waits: why no game of it begins just now, a sentence; empty where games run or begin
     :ivar gone_since: when somebody without whom it cannot go on was last seen (Unix ms); None: all are here
     :ivar end: None while it is open
     """
 
-    def __init__(self, row: QuestionRow) -> None:
+    def __init__(self, row: QuestionRow, ratings: Callable[[Sequence[VersionId]], JointRatings]) -> None:
         self.id: QuestionId = row.id
         self.venue = row.venue
         self.owner_id = row.owner_id
@@ -49,6 +51,8 @@ class QuestionRunner:
         self.asked_at = row.asked_at
         self.priority = row.priority
         self.tally = Tally()
+        self._ratings_of = ratings
+        self._joint = isinstance(self.asked, Gauntlet) and self.asked.joint
         self.waits = ""
         self.gone_since: int | None = None
         self.end: End | None = None
@@ -79,11 +83,15 @@ class QuestionRunner:
         if happened == self._looked_at and (ends_at is None or now_ms < ends_at):
             return None
         self._looked_at = happened
-        return ended(self.asked, tally, openings=openings, now_ms=now_ms)
+        return ended(self.asked, tally, openings=openings, now_ms=now_ms, ratings=self._ratings())
 
     def answer(self) -> Answer:
         """What is known now."""
-        return answer_of(self.asked, self.tally)
+        return answer_of(self.asked, self.tally, self._ratings())
+
+    def _ratings(self) -> JointRatings | None:
+        """What the venue knows of a gauntlet's opponents now; None where they count as known."""
+        return self._ratings_of(opponents_of(self.asked)) if self._joint else None
 
     # -- its games
 
@@ -101,12 +109,18 @@ class QuestionRunner:
         digest = game_digest(moves, half_points(winner, Color.BLACK))
         color = color_of(self.asked, black)
         end_game(self.tally, game, color, winner=winner, reason=reason, digest=digest)
-        return [QuestionGameEnded(digest, game)]
+        records: list[Record] = [QuestionGameEnded(digest, game)]
+        if self._joint and self.end is None:
+            records.append(self.moved(State.OPEN, "", None))
+        return records
 
     # -- how it stands
 
     def moved(self, state: State, why: str, at: int | None) -> QuestionMoved:
-        """The record of its standing otherwise; `at`: when it ended, Unix ms."""
-        self.end = None if state is State.OPEN else End(why, self.answer())
-        answer = "" if self.end is None else msgspec.json.encode(self.end.answer).decode()
-        return QuestionMoved(priority=self.priority, state=state.value, ended_at=at, why=why, answer=answer, id=self.id)
+        """The record of its standing otherwise; `at`: when it ended, Unix ms. It has the answer at the end, and that of
+        a gauntlet at any time: who reads it does not know what the venue knows of the opponents."""
+        is_open = state is State.OPEN
+        answer = None if is_open and not self._joint else self.answer()
+        self.end = None if is_open or answer is None else End(why, answer)
+        text = "" if answer is None else msgspec.json.encode(answer).decode()
+        return QuestionMoved(priority=self.priority, state=state.value, ended_at=at, why=why, answer=text, id=self.id)

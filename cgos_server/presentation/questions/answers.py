@@ -110,8 +110,9 @@ def games_left(record: QuestionRecord) -> float | None:
         return None if answer.pairs_left is None else min(budget, 2.0 * answer.pairs_left)
     if answer.lower is None or answer.upper is None:
         return None
-    half = (answer.upper - answer.lower) / 2.0
-    return min(budget, max(0.0, answer.games * ((half / asked.within) ** 2 - 1.0)))
+    half, least = (answer.upper - answer.lower) / 2.0, answer.least_half_width
+    by_games = asked.within**2 - least**2
+    return min(budget, max(0.0, answer.games * ((half**2 - least**2) / by_games - 1.0))) if by_games > 0 else None
 
 
 def text(record: QuestionRecord, link: str) -> str:

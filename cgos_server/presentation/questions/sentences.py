@@ -58,7 +58,7 @@ def says(asked: Asked, answer: Answer, names: Names) -> str:
     if answer.elo is None:
         return f"{elo.capitalize()}."
     if isinstance(asked, Gauntlet):
-        return f"{version} stands at {elo} (95 %) on the scale of its opponents."
+        return f"{version} stands at {elo} (95 %) on the scale of its opponents. {answer.note}".rstrip()
     against = getattr(asked, "against", None)
     whom = "its opponents together" if against is None else names[against]
     return f"{version} minus {whom}: {elo} Elo (95 %)."

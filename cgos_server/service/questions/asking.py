@@ -231,8 +231,9 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
         CommandLine(
             "ask gauntlet",
             "Ask where VERSION stands among OPPONENTS.\n\n"
-            "On the scale of their ratings in the venue, which count as known from now on. It ends when half of the "
-            "95 % interval is as narrow as asked.",
+            "On the scale of their ratings in the venue. It ends when half of the 95 % interval is as narrow as asked. "
+            "The interval counts in how well the venue knows the opponents and the first move; where no number of "
+            "games makes it narrow enough, it ends and says so.",
             arguments=("version", "opponents"),
         ),
         ApiRoute(
@@ -271,7 +272,7 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             body=Annotated[float, Meta(gt=0, le=1000)],
             caption="Within",
             hint="Elo: half of the 95 % interval.",
-            help="Elo that half of the 95 % interval has at the end.",
+            help="Elo that half of the 95 % interval has at the end, what is not known of the opponents included.",
             metavar="ELO",
         ),
     ] = 50.0
@@ -286,6 +287,7 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             field=tuple(_rated_now(context, self.venue, named) for named in names[1:]),
             within=self.within,
             draws=_draws(context, self.venue),
+            joint=True,
             most_games=_budget(self.most_games, context),
             ends_at=self.ends_at,
             rated=self.rated,
@@ -463,6 +465,9 @@ async def _pace(context: CommandContext, venue: str, policy: Policy) -> Pace:
 def _model(context: CommandContext, venue: str, asked: Asked) -> Model:
     ratings = context.server.ratings(venue)
     opponents = opponents_of(asked)
+    if ratings is not None and isinstance(asked, Gauntlet):
+        known_jointly = ratings.joint_ratings(opponents)
+        return Model(known_jointly.first_move, ratings=known_jointly)
     known = ratings is not None and all(ratings.knows(version) for version in (asked.version, *opponents))
     if ratings is None or not known or not opponents:
         return Model()

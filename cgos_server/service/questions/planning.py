@@ -6,18 +6,19 @@ Must not know: who asks, how games are played.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, log10, sqrt
+from math import log10, sqrt
 from typing import Final, NamedTuple
 
 from cgos_protocol.api.questions import QuestionCost
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Test
-from cgos_server.core.questions.place import expected_points
+from cgos_server.core.questions.course import beyond_games
+from cgos_server.core.questions.place import information, place
+from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.base import Z95, Outcome
+from cgos_server.core.rating.together import JointRatings
 from cgos_server.core.sequential import Scale, expected, pair_distribution
 from cgos_server.core.sequential.hypotheses import elo_of, score_of, t_of
-
-_PER_ELO: Final = log(10.0) / 400.0
 
 _FARTHEST: Final = 4_000.0
 """Elo: no bound of a test lies farther off, however many games are drawn."""
@@ -54,10 +55,12 @@ class Pace(NamedTuple):
 
 
 class Model(NamedTuple):
-    """What the venue's ratings say of games between two. `advantage`: of the first move, Elo; `draws`: their share."""
+    """What the venue's ratings say of games between two. `advantage`: of the first move, Elo; `draws`: their share.
+    `ratings`: of a gauntlet's opponents."""
 
     advantage: float = 0.0
     draws: float = 0.0
+    ratings: JointRatings | None = None
 
 
 def model_of(as_black: Outcome, as_white: Outcome) -> Model:
@@ -68,10 +71,11 @@ def model_of(as_black: Outcome, as_white: Outcome) -> Model:
 
 
 def costs(asked: Asked, pace: Pace, model: Model = Model()) -> list[QuestionCost]:  # noqa: B008 - a value
-    """What it costs on average, in the cases that there are."""
+    """What it costs on average, in the cases that there are. Raises Refused (``question-budget``) where no number of
+    games makes a gauntlet as precise as is asked."""
     if isinstance(asked, Test):
         return _of_test(asked, pace, model)
-    games = float(asked.most_games) if isinstance(asked, Challenge) else _of_gauntlet(asked)
+    games = float(asked.most_games) if isinstance(asked, Challenge) else _of_gauntlet(asked, model)
     case = "all games" if isinstance(asked, Challenge) else "opponents of about its strength"
     return [QuestionCost(case=case, difference=None, games=games, hours=pace.hours(games), accepted=None)]
 
@@ -145,6 +149,10 @@ def _strength(bound: float, scale: Scale, model: Model) -> float:
     return (low + high) / 2.0
 
 
-def _of_gauntlet(asked: Gauntlet) -> float:
+def _of_gauntlet(asked: Gauntlet, model: Model) -> float:
     """Games until the interval is narrow enough, against opponents of whom nobody is far off."""
-    return (Z95 / asked.within) ** 2 / (expected_points(0.0, asked.draws).variance * _PER_ELO**2)
+    least = place(asked, Tally(), model.ratings).least_half_width
+    if least >= asked.within:
+        sentence = f"{beyond_games(least)} Allow more Elo (within), or name more opponents, or some with more games."
+        raise Invalid(Code.QUESTION_BUDGET, sentence)
+    return Z95**2 / (asked.within**2 - least**2) / information(model.advantage, asked.draws)

@@ -20,6 +20,7 @@ from cgos_server.core.rating.lineage import Lineage, Predecessor
 from cgos_server.core.rating.ranks import Ranks
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.rating.repeats import Repeats
+from cgos_server.core.rating.together import JointRatings, separate_ratings
 from cgos_server.core.venue import Venue
 from cgos_server.service.ratings.build import under
 from cgos_server.service.ratings.ledger_fold import Begun, RefitHere, Retrace, Run
@@ -186,6 +187,15 @@ class VenueRatings:
         knows each on its own only. Raises KeyError for a version that never entered."""
         snapshot = getattr(self.system, "snapshot", None)
         return None if snapshot is None else snapshot(self._headline.state, versions)
+
+    def joint_ratings(self, versions: Sequence[VersionId]) -> JointRatings:
+        """What the headline system knows of these versions and of the first move, as a gauntlet needs it. Raises
+        KeyError for a version that never entered."""
+        joint_ratings = getattr(self.system, "joint_ratings", None)
+        if joint_ratings is None:
+            return separate_ratings([self.rating(version) for version in versions], self.system.sure)
+        found: JointRatings = joint_ratings(self._headline.state, versions)
+        return found
 
     def anchor_residuals(self) -> list[Any]:
         """What the games say of each anchor (:class:`cgos_server.core.rating.bayes.system.AnchorResidual`); empty where

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cgos_protocol.errors import Invalid, OurFault
 from cgos_protocol.games.base import Color
@@ -23,6 +25,7 @@ from cgos_server.core.questions.asked import (
 )
 from cgos_server.core.questions.course import REPEATS, ended, missing_games, next_pair
 from cgos_server.core.questions.tally import Tally
+from cgos_server.core.rating.together import JointRatings
 from cgos_server.core.sequential import Scale
 
 NEW, OLD, THIRD, FOURTH = (VersionId(number) for number in (1, 2, 3, 4))
@@ -88,6 +91,42 @@ def test_a_gauntlet_plays_most_against_those_whose_games_tell_most_and_meets_all
         play(tally, GAUNTLET, (2, 2) if tally.pairs_with(OLD) > tally.pairs_with(THIRD) else (2, 0))
     assert ended(GAUNTLET, tally, openings=0, now_ms=0) == (State.ANSWERED, "It is known to 60 Elo.")
     assert min(tally.pairs_with(OLD), tally.pairs_with(THIRD)) > 5
+
+
+HARDLY_KNOWN = JointRatings(np.array([1500.0, 2000.0]), 80.0**2 * np.eye(2))
+ASKED_EARLIER = (
+    '{"kind":"gauntlet","version":1,"most_games":400,'
+    '"field":[{"version":2,"rating":1500.0},{"version":3,"rating":2000.0}],"within":60.0}'
+)
+
+
+def test_a_gauntlet_ends_where_no_number_of_games_would_do() -> None:
+    end = ended(GAUNTLET, Tally(), openings=0, now_ms=0, ratings=HARDLY_KNOWN)
+    assert end == (
+        State.NOT_ANSWERED,
+        "No number of games makes it more precise than 110 Elo: the ratings of its opponents are not known better.",
+    )
+    wide = replace(GAUNTLET, within=115.0)
+    assert ended(wide, Tally(), openings=0, now_ms=0, ratings=HARDLY_KNOWN) is None
+
+
+def test_a_gauntlet_plays_longer_where_its_opponents_are_not_known_exactly() -> None:
+    counts = []
+    for ratings in (None, HARDLY_KNOWN._replace(covariance=30.0**2 * np.eye(2))):
+        tally = Tally()
+        while ended(GAUNTLET, tally, openings=0, now_ms=0, ratings=ratings) is None:
+            play(tally, GAUNTLET, (2, 0))
+        counts.append(tally.begun)
+    assert counts[1] > 1.5 * counts[0]
+
+
+def test_a_gauntlet_that_an_earlier_server_began_keeps_its_rule() -> None:
+    asked = decode_asked(ASKED_EARLIER)
+    assert asked == GAUNTLET
+    assert isinstance(asked, Gauntlet)
+    assert not asked.joint
+    assert encode_asked(asked) == ASKED_EARLIER
+    assert decode_asked(encode_asked(replace(asked, joint=True))) == replace(GAUNTLET, joint=True)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from math import exp, log
+from itertools import product
+from math import log, sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +16,11 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId, VersionId
 from cgos_server.core.questions.answer import answer_of, without_vague_estimate
 from cgos_server.core.questions.asked import Challenge, Gauntlet, Opponent, Test
-from cgos_server.core.questions.place import PRIOR_SD, Place, expected_points, place
-from cgos_server.core.questions.tally import Tally
-from cgos_server.core.rating.bayes.likelihood import draw_parameter, probabilities
+from cgos_server.core.questions.place import PRIOR_SD, information, place
+from cgos_server.core.questions.tally import Score, Tally
+from cgos_server.core.rating.base import Z95, Rating
+from cgos_server.core.rating.bayes.likelihood import draw_parameter, log_likelihood, probabilities
+from cgos_server.core.rating.together import JointRatings, separate_ratings
 from cgos_server.core.sequential import Estimate, fixed_estimate, standing, stated
 
 FIELD = (Opponent(version=VersionId(2), rating=1800.0), Opponent(version=VersionId(3), rating=2100.0))
@@ -66,23 +70,120 @@ def test_it_is_always_finite_and_surer_than_without_games(one: list[int], other:
 
 
 def test_without_games_it_is_the_field_with_the_prior() -> None:
-    assert place(ASKED, Tally()) == Place(1950.0, pytest.approx(1.959964 * PRIOR_SD))
-
-
-def test_without_draws_the_expected_points_are_logistic() -> None:
-    mean, variance = expected_points(200.0, 0.0)
-    assert mean == pytest.approx(1 / (1 + exp(-200 * log(10) / 400)))
-    assert variance == pytest.approx(mean * (1 - mean))
+    placed = place(ASKED, Tally())
+    assert (placed.elo, placed.half_width) == (1950.0, pytest.approx(Z95 * PRIOR_SD))
+    assert placed.leads == ((150.0, pytest.approx(PRIOR_SD)), (-150.0, pytest.approx(PRIOR_SD)))
+    assert placed.least_half_width < 0.1, "what is known exactly leaves nothing"
 
 
 @given(st.floats(-800, 800), st.floats(0, 0.9))
-def test_points_are_those_of_the_ratings_model(ahead: float, draws: float) -> None:
+def test_a_game_tells_as_much_as_its_points_vary(ahead: float, draws: float) -> None:
     chances = probabilities(ahead, draw=draw_parameter(draws))
-    mean, variance = expected_points(ahead, draws)
-    assert mean == pytest.approx(chances.win + chances.draw / 2)
-    assert variance == pytest.approx(chances.win + chances.draw / 4 - mean**2, abs=1e-12)
-    step = (expected_points(ahead + 0.01, draws).mean - expected_points(ahead - 0.01, draws).mean) / 0.02
-    assert step == pytest.approx(variance * log(10) / 400, abs=1e-9), "a point of rating is so much of the points"
+    mean = chances.win + chances.draw / 2
+    variance = float(chances.win + chances.draw / 4 - mean**2)
+    assert information(ahead, draws) == pytest.approx(variance * (log(10) / 400) ** 2, abs=1e-15)
+
+
+# -- what the venue does not know
+
+TALLY = {2: [3, 2, 4, 3, 1, 2, 3], 3: [2, 1, 3, 0, 2, 2, 1]}
+MEANS = np.array([1800.0, 2100.0])
+COVARIANCE = np.array([[1600.0, 500.0], [500.0, 900.0]])
+
+
+def colored(points: dict[int, tuple[Score, Score]]) -> Tally:
+    """Opponent -> results as Black and as White; no game is drawn."""
+    tally = Tally()
+    for opponent, (as_black, as_white) in points.items():
+        games = [[2] * score.wins + [0] * score.losses for score in (as_black, as_white)]
+        for scores in zip(*games, strict=True):
+            number = len(tally.pairs) + 1
+            for color, score2 in zip(Color, scores, strict=True):
+                game = GameId(2 * number + color)
+                tally.began(game, number, VersionId(opponent), opening="", color=color)
+                tally.ended(game, score2, digest=game)
+    return tally
+
+
+def test_it_is_the_joint_posterior() -> None:
+    """Mean and sd against a sum over a grid of all four unknowns, of which the normal shape is nearly true."""
+    ratings = JointRatings(MEANS, COVARIANCE, first_move=120.0, first_move_sd=25.0)
+    tally = colored({2: (Score(50, 0, 10), Score(39, 0, 21)), 3: (Score(25, 0, 35), Score(15, 0, 45))})
+    placed = place(ASKED, tally, ratings)
+    at, weights = np.polynomial.hermite_e.hermegauss(15)
+    root = np.linalg.cholesky(COVARIANCE)
+    elos = np.linspace(placed.elo - 200.0, placed.elo + 200.0, 201)
+    density = np.zeros_like(elos)
+    for (x, wx), (y, wy), (z, wz) in product(zip(at, weights, strict=True), repeat=3):
+        strengths, worth = MEANS + root @ (x, y), 120.0 + 25.0 * z
+        logs = -0.5 * ((elos - 1950.0) / PRIOR_SD) ** 2
+        for opponent, strength in zip(FIELD, strengths, strict=True):
+            for color, sign in ((Color.BLACK, 1.0), (Color.WHITE, -1.0)):
+                score = tally.score(opponent.version, color)
+                logs += log_likelihood(elos - strength, score.wins, 0, score.losses, advantage=sign * worth).value
+        density += wx * wy * wz * np.exp(logs + 160.0)
+    mean = float(density @ elos / density.sum())
+    sd = sqrt(float(density @ (elos - mean) ** 2 / density.sum()))
+    assert placed.elo == pytest.approx(mean, abs=2.0)
+    assert placed.half_width == pytest.approx(Z95 * sd, rel=0.01)
+
+
+def test_an_error_that_all_share_stays_however_many_games_are_played() -> None:
+    tally = tally_of(TALLY)
+    alone = place(ASKED, tally)
+    shared = place(ASKED, tally, JointRatings(MEANS, np.full((2, 2), 40.0**2)))
+    assert shared.half_width == pytest.approx(sqrt(alone.half_width**2 + (Z95 * 40.0) ** 2), rel=0.03)
+    assert shared.least_half_width == pytest.approx(Z95 * 40.0, rel=0.01)
+    assert shared.elo == pytest.approx(alone.elo, abs=2.0)
+    assert [sd for _, sd in shared.leads] == pytest.approx([sd for _, sd in alone.leads], rel=0.01)
+
+
+def test_errors_of_several_opponents_make_up_for_one_another() -> None:
+    least = [
+        place(replace(ASKED, field=FIELD[:m]), Tally(), JointRatings(MEANS[:m], 40.0**2 * np.eye(m))).least_half_width
+        for m in (1, 2)
+    ]
+    assert least == pytest.approx([Z95 * 40.0, Z95 * 40.0 / sqrt(2.0)], rel=0.01)
+
+
+@given(st.lists(st.integers(0, 4), max_size=200), st.floats(0, 300))
+def test_no_games_make_it_surer_than_the_venue_is(pairs: list[int], sd: float) -> None:
+    placed = place(ASKED, tally_of({2: pairs, 3: pairs}), JointRatings(MEANS, sd**2 * np.eye(2), 50.0, 20.0))
+    assert placed.half_width >= placed.least_half_width - 0.1
+
+
+def test_the_first_move_counts_in() -> None:
+    """Two hundred above the field where the first move is worth two hundred: as Black all is won, as White half."""
+    tally = colored({2: (Score(100, 0, 10), Score(55, 0, 55))})
+    asked = replace(ASKED, field=FIELD[:1])
+    known = JointRatings(MEANS[:1], np.zeros((1, 1)), first_move=200.0)
+    assert place(asked, tally, known).elo == pytest.approx(2000.0, abs=3.0)
+    assert place(asked, tally).elo < 1980.0
+    assert place(asked, tally, known).half_width > 1.1 * place(asked, tally).half_width
+
+
+def test_the_first_move_is_learned_from_the_games_where_nobody_knows_it() -> None:
+    tally = colored({2: (Score(100, 0, 10), Score(55, 0, 55))})
+    asked = replace(ASKED, field=FIELD[:1])
+    known, unknown = (JointRatings(MEANS[:1], np.zeros((1, 1)), 0.0, sd) for sd in (0.0, 100.0))
+    assert place(asked, tally, unknown).elo > place(asked, tally, known).elo + 10.0
+
+
+@given(st.lists(st.integers(0, 4), max_size=30), st.lists(st.integers(0, 4), max_size=30))
+def test_it_is_finite_whoever_wins(one: list[int], other: list[int]) -> None:
+    placed = place(ASKED, tally_of({2: one, 3: other}), JointRatings(MEANS, COVARIANCE, 100.0, 30.0))
+    assert abs(placed.elo) < 5000
+    assert 0 < placed.half_width <= Z95 * PRIOR_SD
+
+
+def test_the_answer_says_what_its_interval_leaves_out() -> None:
+    ratings = separate_ratings([Rating(1800.0, 30.0, 9, False), Rating(2100.0, 40.0, 9, False)], sure=True)
+    answer = answer_of(ASKED, tally_of(TALLY), ratings)
+    assert answer.note == ratings.note
+    assert answer.elo is not None
+    assert answer.upper == pytest.approx(answer.elo + place(ASKED, tally_of(TALLY), ratings).half_width)
+    assert answer.least_half_width == pytest.approx(Z95 * 24.0, rel=0.01)
+    assert answer_of(ASKED, tally_of(TALLY)).note == ""
 
 
 def test_draws_widen_a_lead_and_its_interval() -> None:

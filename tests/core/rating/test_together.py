@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.core.bayes_venue import BAYES, FIXED, Venue, pool
 
 from cgos_server.core.rating.bayes.system import Bayes
+from cgos_server.core.rating.whole_history.system import WholeHistory
 
 Floats = NDArray[np.float64]
 
@@ -135,3 +138,43 @@ def test_a_snapshot_stays_as_it_was_whatever_happens_next() -> None:
     assert (joint.gram == expected.gram).all()
     now = BAYES.joint(venue.state, versions)
     assert spread(now.covariance, 2, 4) < 0.9 * spread(expected.covariance, 2, 4)
+
+
+@pytest.mark.parametrize("system", [FIXED, WholeHistory(2000.0)])
+@pytest.mark.parametrize("anchors", [0, 2])
+def test_joint_ratings_are_those_shown_with_their_covariance(system: Any, anchors: int) -> None:
+    venue, _ = pool(11, 9, 80, anchors=anchors, system=system)
+    venue.refit()
+    venue.play(3, 7, "+-+")
+    joint = system.joint_ratings(venue.state, [7, 3, 9])
+    shown = venue.ratings()
+    assert joint.means == pytest.approx([shown[version].mean for version in (7, 3, 9)])
+    assert np.sqrt(np.diagonal(joint.covariance)) == pytest.approx([shown[version].spread for version in (7, 3, 9)])
+    apart = joint.covariance[0, 0] + joint.covariance[2, 2] - 2.0 * joint.covariance[0, 2]
+    if anchors:
+        assert apart == pytest.approx(venue.difference(7, 9)[1])
+    assert np.linalg.eigvalsh(joint.covariance).min() > 0.0
+    assert joint.note == ""
+
+
+def test_an_anchor_that_is_hardly_known_is_an_error_that_all_share() -> None:
+    venue, _ = pool(11, 9, 300, anchors=0)
+    venue.anchor(1, 2000.0, sd=60.0)
+    venue.refit()
+    covariance = BAYES.joint_ratings(venue.state, [7, 3, 9]).covariance
+    assert covariance.min() > 0.7 * 60.0**2
+
+
+def test_a_version_of_which_nothing_is_known_is_as_uncertain_as_it_is_shown() -> None:
+    venue, _ = pool(11, 9, 80)
+    venue.enter(20)
+    joint = BAYES.joint_ratings(venue.state, [20, 3])
+    shown = venue.ratings()[20]
+    assert joint.means[0] == pytest.approx(shown.mean)
+    assert joint.covariance[0].tolist() == pytest.approx([shown.spread**2, 0.0])
+
+
+def test_games_tell_what_the_first_move_is_worth() -> None:
+    few, many = (BAYES.joint_ratings(pool(11, 9, games)[0].state, [3]).first_move_sd for games in (10, 400))
+    assert 15.0 < many < 25.0 < 45.0 < few < BAYES.advantage_sd
+    assert Bayes(2000.0, advantage_sd=0.0).joint_ratings(pool(11, 9, 10)[0].state, [3]).first_move_sd == 0.0

@@ -135,7 +135,7 @@ def test_what_is_said_is_held_against_what_is_so() -> None:
 
 
 def test_a_gauntlet_ends_where_it_is_precise_enough() -> None:
-    ladder, *fields = gauntlet.tasks(msgspec.structs.replace(TINY, within=120.0), 1)
+    ladder, *fields = gauntlet.tasks(msgspec.structs.replace(TINY, within=120.0), 1)[:-5]
     assert (ladder.way, ladder.newcomers) == (gauntlet.LADDER, 1)
     known: list[Any] = gauntlet.answer(fields[0])
     assert len(known) == gauntlet.PER_FIELD
@@ -145,6 +145,25 @@ def test_a_gauntlet_ends_where_it_is_precise_enough() -> None:
     assert one.half_width <= 120.0
     far = gauntlet.report({ladder: [gauntlet.Known(10, 500.0, 120.0)] * 4, fields[0]: known})
     assert not far.checks[0].holds
+
+
+@pytest.mark.parametrize("case", gauntlet.CASES)
+def test_intervals_of_each_case_are_the_posteriors_own(case: str) -> None:
+    asked = msgspec.structs.replace(TINY, within=100.0)
+    (task,) = (task for task in gauntlet.tasks(asked, 1) if task.way == case)
+    known: list[Any] = gauntlet.answer(task)
+    apart, common, _, _ = gauntlet.CASES[case]
+    assert all(each.half_width <= np.hypot(100.0, 1.96 * np.hypot(apart / 2, common)) for each in known)
+    report = gauntlet.report({gauntlet.tasks(asked, 1)[1]: known, task: known})
+    (row,) = rows(report, "coverage")
+    assert row[0] == case
+    assert row[-1].mean == pytest.approx(1.0, abs=0.05)
+    claim = f"{case}: intervals are at most 1.1 times as wide as the posterior's own"
+    assert check(report, claim).holds
+    wide = [each._replace(half_width=1.2 * each.own, error=2.0 * each.half_width) for each in known]
+    report = gauntlet.report({gauntlet.tasks(asked, 1)[1]: known, task: wide})
+    assert not check(report, claim).holds
+    assert not check(report, f"{case}: 95 % intervals hold the strength").holds
 
 
 def test_an_unknown_way_to_ask_is_refused() -> None:

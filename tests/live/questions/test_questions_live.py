@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import numpy as np
 import pytest
 from support.live.house import S
 from support.live.question_room import QuestionRoom
@@ -14,6 +15,8 @@ from cgos_protocol.ids import BotId, GameId, QuestionId
 from cgos_protocol.openings import OpeningSet
 from cgos_protocol.session import Limits
 from cgos_server.core.questions.asked import State
+from cgos_server.core.rating.together import JointRatings
+from cgos_server.presentation.questions.record import stored_answer
 from cgos_server.service.holds import Hold
 from cgos_server.storage.writing import asking, records
 
@@ -77,6 +80,42 @@ async def test_a_gauntlet_ends_at_its_precision() -> None:
     opponents = {name for game in room.house.store.of(records.GameAdded) for name in (game.black_id, game.white_id)}
     assert opponents == {1, 2, 3}
     assert 8 <= played <= 30
+
+
+async def test_a_gauntlet_has_its_answer_in_the_store_after_each_game() -> None:
+    """Who reads it does not know what the venue knows of the opponents."""
+    room = await QuestionRoom.open("anna", "bert", "carl")
+    field = {"bert": 1700.0, "carl": 1900.0}
+    known = JointRatings(np.array([1700.0, 1900.0]), 10.0**2 * np.eye(2), note="Ratings count one by one.")
+    room.house.live.ratings.joint_ratings = lambda _versions: known  # type: ignore[method-assign]
+    joint, earlier = (room.ask(room.gauntlet("anna", field, within=20.0, joint=joint)) for joint in (True, False))
+    for _ in range(8):
+        await room.look()
+        for game in room.of_questions:
+            await room.end(game, "anna")
+    runner = room.runner(joint)
+    answer = stored_answer(room.row(joint))
+    assert answer == runner.answer()
+    assert answer is not None
+    assert answer.games > 0
+    assert answer.note == known.note
+    assert stored_answer(room.row(earlier)) is None
+    assert room.runner(earlier).answer().note == ""
+    room.director.prioritize(joint, 5)
+    await room.look()
+    assert stored_answer(room.row(joint)) == answer
+
+
+async def test_a_gauntlet_ends_where_the_venue_hardly_knows_its_opponents() -> None:
+    room = await QuestionRoom.open("anna", "bert", "carl")
+    field = {"bert": 1700.0, "carl": 1900.0}
+    hardly = JointRatings(np.array([1700.0, 1900.0]), 80.0**2 * np.eye(2))
+    room.house.live.ratings.joint_ratings = lambda _versions: hardly  # type: ignore[method-assign]
+    joint, earlier = (room.ask(room.gauntlet("anna", field, within=100.0, joint=joint)) for joint in (True, False))
+    await room.look()
+    assert room.row(joint).state == State.NOT_ANSWERED
+    assert room.row(joint).why.startswith("No number of games makes it more precise than 110 Elo")
+    assert room.row(earlier).state == State.OPEN, "it was begun when opponents counted as known"
 
 
 async def test_a_void_game_is_played_again_with_the_same_opening() -> None:

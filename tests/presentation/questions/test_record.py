@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace as replace_record
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.storage.asked import QuestionPast
 from support.storage.storage_sample import put
 from support.web.past import NINE, Builder, terms
@@ -15,12 +19,14 @@ from cgos_protocol.ids import GameId, QuestionId, VersionId
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.questions.answer import answer_of
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Opponent, State, Test
+from cgos_server.core.rating.together import JointRatings
 from cgos_server.core.sequential import log_likelihood_ratio
 from cgos_server.presentation.questions import answers
 from cgos_server.presentation.questions.record import MOST_POINTS, QuestionRecord, ReadQuestions
 from cgos_server.service.questions.planning import Pace
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.writing.asking import QuestionAdded
 from cgos_server.storage.writing.records import CorrectionAdded
 
 AT = 1_790_000_000_000
@@ -198,6 +204,26 @@ async def test_a_gauntlet_has_six_lines(history: History) -> None:
     assert lines[2].endswith(" Elo, asked for 60")
     assert lines[4] == "Against  | gnugo-3.8-L1 1900 W: 2 L: 1 D: 1; Kogo_mcts 1700 W: 3 L: 1 D: 0"
     assert [each.rating for each in detail.answer.against] == [1900.0, 1700.0]
+
+
+async def test_an_open_gauntlet_has_the_answer_that_the_server_stored(history: History) -> None:
+    past = asked(GAUNTLET)
+    past.pairs(*[(2, 0), (2, 1)] * 5, opponent=2)
+    ratings = JointRatings(np.array([1900.0, 1700.0]), 20.0**2 * np.eye(2), note="Ratings count one by one.")
+    answer = answer_of(GAUNTLET, past.tally, ratings)
+    added, *others = past.records()
+    assert isinstance(added, QuestionAdded)
+    put(location(history), [added._replace(answer=msgspec.json.encode(answer).decode()), *others])
+    record = await ReadQuestions(history).numbered(QuestionId(past.number))
+    assert record.answer == answer
+    assert "on the scale of its opponents. Ratings count one by one. About 80 games" in answers.stands(record)
+    by_games = 60.0**2 - record.answer.least_half_width**2
+    known = replace(record.answer, lower=1800.0 - 70.0, upper=1800.0 + 70.0)
+    assert answers.games_left(replace_record(record, answer=known)) == pytest.approx(
+        4 * ((70.0**2 - record.answer.least_half_width**2) / by_games - 1)
+    )
+    never = replace(known, least_half_width=65.0)
+    assert answers.games_left(replace_record(record, answer=never)) is None
 
 
 async def test_a_challenge_has_six_lines(history: History) -> None:

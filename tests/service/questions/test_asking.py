@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from support.service.acting import HOUR_MS, Live, account, audits, behalf, bots, code
 from support.service.question_desk import QuestionNotes
@@ -14,7 +16,8 @@ from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_protocol.ids import BotId, QuestionId, VersionId
 from cgos_server.core.questions.asked import Challenge, Gauntlet, Opponent, Test
 from cgos_server.core.questions.policy import Policy
-from cgos_server.core.rating.base import Outcome
+from cgos_server.core.rating.base import Z95, Outcome
+from cgos_server.core.rating.together import JointRatings
 from cgos_server.core.sequential import Scale
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.availability import BotLimit
@@ -35,6 +38,9 @@ class Ratings:
 
     def predict(self, black: int, white: int) -> Outcome:
         return Outcome(0.55, 0.05, 0.40)
+
+    def joint_ratings(self, versions: Sequence[int]) -> JointRatings:
+        return JointRatings(np.full(len(versions), 1900.0), 20.0**2 * np.eye(len(versions)))
 
 
 @pytest.fixture
@@ -158,11 +164,24 @@ async def test_a_gauntlet_takes_the_ratings_of_now(admin: Admin, desk: QuestionN
     field = (Opponent(version=2, rating=1900.0), Opponent(version=3, rating=2000.0))  # type: ignore[arg-type]
     one = VersionId(1)
     assert desk.asked[QuestionId(1)].asked == Gauntlet(
-        version=one, field=field, within=60.0, most_games=20_000, draws=0.0526
+        version=one, field=field, within=60.0, most_games=20_000, draws=0.0526, joint=True
     )
-    assert round(answer.costs[0].games * (1 - 0.0526)) == 129, "the more draws, the more games"
+    least = Z95 * 20.0 / 2.0**0.5
+    games = answer.costs[0].games * (1 - 0.0526) * (1 - (least / 60.0) ** 2)
+    assert round(games) == 129, "the more draws, the more games; and the less the opponents are known"
     unrated = AskGauntlet(version="One", opponents=["Four"], venue="9x9")
     assert await code(behalf(admin, anna, unrated)) == "not-rated"
+
+
+@pytest.mark.parametrize("dry", [True, False])
+async def test_a_gauntlet_is_refused_that_no_number_of_games_makes_precise(admin: Admin, dry: bool) -> None:
+    anna = await owner_of(admin, "Anna", "One", "Two")
+    asked = AskGauntlet(version="One", opponents=["Two"], venue="9x9", within=39.0, dry=dry)
+    sentence = r"more precise than 39 Elo: the ratings of its opponents are not known better\. Allow more Elo"
+    with pytest.raises(Refused, match=sentence) as refused:
+        await behalf(admin, anna, asked)
+    assert refused.value.code == "question-budget"
+    await behalf(admin, anna, msgspec.structs.replace(asked, within=60.0))
 
 
 async def test_a_hopeless_budget_is_refused(admin: Admin, clock: Any) -> None:

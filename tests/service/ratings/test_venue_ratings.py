@@ -34,6 +34,19 @@ def test_the_share_of_draws_is_what_the_headline_has_learned() -> None:
     assert of_two("cgos-elo", 1).draws == 0.0, "it takes a draw for half a win"
 
 
+def test_another_headline_system_knows_each_rating_by_itself_or_not_how_sure_it_is() -> None:
+    joint, separate, unsure = (of_two(system, 0).joint_ratings([1, 2]) for system in ("bayes", "glicko2", "cgos-elo"))
+    assert joint.note == ""
+    assert joint.covariance[0, 1] != 0.0
+    glicko = of_two("glicko2", 0).rating(1)
+    assert separate.note.endswith("the interval takes the ratings' errors for independent.")
+    assert separate.means[0] == glicko.mean
+    assert separate.covariance[0].tolist() == [glicko.spread**2, 0.0]
+    assert separate.first_move_sd > 50.0
+    assert unsure.note.endswith("the interval takes them as known.")
+    assert not unsure.covariance.any()
+
+
 EVENTS = st.one_of(
     st.tuples(st.just("game"), st.integers(0, VERSIONS - 1), st.integers(1, VERSIONS - 1), st.integers(0, 2)),
     st.tuples(st.just("anchor"), st.integers(0, VERSIONS - 1), st.integers(0, 3000), st.just(0)),

@@ -315,6 +315,25 @@ class Belief:
         between *= sqrt(now_a * now_b / (at_a * at_b))
         return self._x.item(a) - self._x.item(b), max(now_a + now_b - 2.0 * between, _LEAST_VARIANCE)
 
+    def covariance(self, versions: Ints, centered: bool) -> Floats:
+        """Covariance of some versions in the gauge of :meth:`shown`, without the prior's share."""
+        at = versions + self._k
+        C: Floats = self._C[np.ix_(at, at)]
+        if centered:
+            toward_origin = self._sums[at] / self._members
+            C += self._total / self._members**2 - toward_origin - toward_origin[:, None]
+        gain = np.asarray(self._gain_centered if centered else self._gain)[versions]
+        shrink = 1.0 / np.sqrt(1.0 + np.maximum(np.diagonal(C), 0.0) * gain)
+        C *= shrink * shrink[:, None]
+        return C
+
+    def first_move(self, sd: float, games: float) -> tuple[float, float]:
+        """What the first move is worth, Elo, and how well that is known: to `sd` before results, then by so many games,
+        taken for games between equals."""
+        hyper = self._hyper
+        weight = likelihood_step(0.0, 0.5, hyper.advantage, hyper.draw).weight
+        return hyper.advantage, (sd**-2.0 + weight * games) ** -0.5 if sd else 0.0
+
     def jointly(self, centered: bool) -> tuple[Floats, Floats, Floats]:
         """Means and covariance of all versions as they are, and what :meth:`difference` has on top of each variance.
         `centered` as of :meth:`shown`. O(n^2)."""

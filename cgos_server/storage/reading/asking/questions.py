@@ -24,7 +24,7 @@ _corrections = tables.corrections
 
 class QuestionRow(NamedTuple):
     """A question. `venue`, `owner`: names; `owner` is None where an operator asks. `asked`, `answer`: JSON; `answer` is
-    empty until the end."""
+    empty until the end, but for gauntlets."""
 
     id: QuestionId
     venue_id: VenueId
