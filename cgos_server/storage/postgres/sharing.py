@@ -259,8 +259,12 @@ class GroupSharing:
         try:
             yield connection
         finally:
-            with suppress(*faults()):
-                await self._pool.release(connection, timeout=_PATIENCE_S)
+            # Where this task is cancelled meanwhile, nobody else would hear why a connection could not be given back.
+            await asyncio.shield(self._give_back(connection))
+
+    async def _give_back(self, connection: asyncpg.Connection) -> None:
+        with suppress(*faults()):
+            await self._pool.release(connection, timeout=_PATIENCE_S)
 
     async def _lock(self, connection: asyncpg.Connection, key: str) -> None:
         number = zlib.crc32(key.encode()) - 2**31

@@ -32,7 +32,7 @@ from cgos_server.storage.postgres.connections import connect_for_writing, driver
 from cgos_server.storage.postgres.groups import Owner
 from cgos_server.storage.postgres.lock import refusal
 from cgos_server.storage.postgres.statements import FENCE, Plan, owners_fence, plan, sign_of_life
-from cgos_server.storage.writing.group_commit import CommitListener, Group, GroupCommit, Patience, explain
+from cgos_server.storage.writing.group_commit import STILL_S, CommitListener, Group, GroupCommit, Patience, explain
 
 if TYPE_CHECKING:
     import asyncpg
@@ -218,21 +218,28 @@ class PostgresWriter(GroupCommit):
                     await groups.free(self._connection, self._holder)
 
     async def _commit(self, batch: Sequence[Group]) -> int:
-        """Commit, on a new connection after each failure. Raises CommitFailed when time is up or the batch is wrong."""
+        """Commit, on a new connection after each failure. Raises CommitFailed when time is up or the batch is wrong.
+
+        Time in which this process stood still is not PostgreSQL's: all tries are to come after it.
+        """
         patience = Patience(self._clock, self._commit_timeout)
         number = self._number + 1
+        began, pause = self._clock(), 0.0
         while True:
             try:
                 what = self._plan(batch)
                 if what.steps:
                     await self._attempt(number, what)
             except Exception as error:
-                pause = patience.pause()
+                if self._clock() - began > pause + _ATTEMPT * self._commit_timeout + STILL_S:
+                    patience = Patience(self._clock, self._commit_timeout)
+                next_pause = patience.pause()
                 await self._failed_with(error)
-                if pause is None or isinstance(error, self._incurable):
+                if next_pause is None or isinstance(error, self._incurable):
                     raise explain(_in_words(error), batch) from error
                 if self._listener.retrying is not None:
                     self._guard(self._listener.retrying, _in_words(error))
+                began, pause = self._clock(), next_pause
                 await self._sleep(pause)
             else:
                 self._failing = False

@@ -27,6 +27,9 @@ _LONGEST_PAUSE = 1.0
 _OVERDUE = 1.0
 _HUNG = 2.0
 """Seconds beyond the commit timeout after which a commit that neither returns nor fails is given up."""
+STILL_S = 1.0
+"""Seconds beyond a deadline after which a process that hears of it only then has stood still (SIGSTOP, a suspended
+machine), so that the deadline says nothing about the database."""
 
 
 class Group(msgspec.Struct, frozen=True, gc=False):
@@ -189,12 +192,14 @@ class GroupCommit(abc.ABC):
         self._send(self._in_flight)
 
     def _look_for_a_hang(self) -> None:
-        """A disk may also neither take a commit nor refuse it. One timer for many batches, set anew when early."""
+        """A disk may also neither take a commit nor refuse it. One timer for many batches, set anew when early, or when
+        this process has stood still."""
+        stood_still = self._watch is not None and self._loop.time() - self._watch.when() > STILL_S
         self._watch = None
         if self._failure or not self._busy:
             return
         waited = 0.0 if self._handed_over is None else self._clock() - self._handed_over
-        left = self._commit_timeout + _HUNG - waited
+        left = self._commit_timeout + _HUNG - (0.0 if stood_still else waited)
         if left > 0:
             self._watch = self._loop.call_later(left, self._look_for_a_hang)
             return

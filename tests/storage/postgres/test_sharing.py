@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from support.storage.postgres_proxy import Cut, proxy
 from support.storage.storage_sample import execute, games, people, put, query
 
 from cgos_protocol.errors import CommitFailed, Conflict, Overtaken, StoreError, Unavailable
@@ -17,8 +20,9 @@ from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.node import Node
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.postgres import sharing as shared
-from cgos_server.storage.postgres.groups import known_nodes
+from cgos_server.storage.postgres.groups import Owner, known_nodes
 from cgos_server.storage.postgres.listening import messages
+from cgos_server.storage.postgres.sharing import GroupSharing
 from cgos_server.storage.sharing import FACTS
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.group_commit import CommitListener
@@ -104,6 +108,38 @@ async def test_each_group_has_an_owner_of_its_own(database: PostgresUrl, opened:
     }
     with pytest.raises(Conflict, match="The group big is held by node big"):
         await opened("other", group="big")
+
+
+async def test_a_connection_that_is_cut_while_its_task_ends_leaves_no_unheard_error(database: PostgresUrl) -> None:
+    loop, unheard = asyncio.get_running_loop(), list[dict[str, Any]]()
+    loop.set_exception_handler(lambda _loop, context: unheard.append(context))
+    port = urlsplit(database.dsn).port
+    assert port is not None
+    async with asyncio.timeout(10), proxy(port) as between:
+        node = Node(name="main", address="main.example", build="one", ttl_s=TTL_S, group="main")
+        url = PostgresUrl.parse(database.dsn.replace(f":{port}/", f":{between.port}/"))
+        sharing = GroupSharing(url, node, lambda: Owner(1, 1))
+        await sharing.start()
+        silent = asyncio.Event()
+
+        async def change() -> None:
+            async with sharing.hold("name a"):
+                between.cut(Cut.DUMB, 1)
+                silent.set()
+
+        task = asyncio.create_task(change())
+        await silent.wait()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await sharing.close()
+        del task
+        for _ in range(5):
+            await asyncio.sleep(0)
+    gc.collect()
+    assert unheard == []
 
 
 async def test_a_name_is_held_by_one_at_a_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

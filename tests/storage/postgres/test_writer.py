@@ -13,7 +13,7 @@ from sqlalchemy import delete
 from support.storage.postgres import PostgresServer, postgres_server
 from support.storage.postgres_proxy import Cut, proxy
 from support.storage.storage_sample import execute, games, move, people, put, query
-from support.storage.writer_bench import Bench, PostgresDisk
+from support.storage.writer_bench import Bench, PostgresDisk, works
 
 from cgos_protocol.errors import CommitFailed, DatabaseLocked, StoreError
 from cgos_server.storage import schema, tables
@@ -324,6 +324,26 @@ async def test_a_writer_that_was_overtaken_writes_nothing_more(database: Postgre
     assert bench.acknowledged == ["told"]
     assert "another program has written to the database meanwhile" in str(bench.failures[0])
     assert disk.moves() == [(3, 101), (3, 102)]
+
+
+async def test_a_writer_that_was_overtaken_while_it_stood_still_says_so(database: PostgresUrl) -> None:
+    """It was stopped for longer than its commits may take, so it must look before it blames PostgreSQL."""
+    disk = PostgresDisk(database)
+    bench = Bench(disk)
+    await bench.writer.start()
+
+    def stand_still(_sql: str) -> Exception:
+        disk.fault = works
+        bench.time.now += 11.0
+        execute(database, "UPDATE writer SET holder = 7")
+        return TimeoutError()
+
+    disk.fault = stand_still
+    bench.submit(move(3, 101), name="never")
+    await bench.given_up()
+    await bench.writer.close()
+    assert bench.acknowledged == []
+    assert "another program has written to the database meanwhile" in str(bench.failures[0])
 
 
 async def test_a_session_of_before_can_write_nothing_more(database: PostgresUrl) -> None:

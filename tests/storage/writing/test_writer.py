@@ -166,6 +166,29 @@ async def test_a_disk_that_hangs_is_given_up_and_nobody_is_told(disk: Disk, monk
     assert acknowledged == []
 
 
+async def test_a_process_that_stood_still_does_not_blame_its_database(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after SIGSTOP: all deadlines have passed at once, and the database has had no time to answer."""
+    loop = asyncio.get_running_loop()
+    failures: list[CommitFailed] = []
+    acknowledged: list[str] = []
+    listener = CommitListener(failed=failures.append, on_error=lambda _: None)
+    writer = disk.writer(None, listener, clock=lambda: loop.time())
+    await writer.start()
+    gate = disk.gate()
+    writer.submit([move(3, 101)], functools.partial(acknowledged.append, "told"))
+    await gate.reached()
+    before = loop.time
+    monkeypatch.setattr(loop, "time", lambda: before() + 30.0)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    gate.open()
+    await writer.drain()
+    await writer.close()
+    assert (failures, acknowledged) == ([], ["told"])
+
+
 async def test_what_gathered_behind_a_failing_batch_is_not_told_either(bench: Bench) -> None:
     bench.disk.refuses(-1, "INSERT")
     bench.submit(move(3, 101), name="first")
