@@ -41,6 +41,7 @@ class Foundations:
     bus: Bus
     store: Store
     ids: Ids
+    incarnation: str
     passwords: Passwords
     families: Families
     accounts: Accounts
@@ -90,6 +91,7 @@ async def open_foundations(
         bus=Bus(report),
         store=store,
         ids=ids,
+        incarnation=(await store.history.server.incarnation()).incarnation,
         passwords=passwords,
         families=families,
         accounts=accounts,

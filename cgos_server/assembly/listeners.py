@@ -84,6 +84,7 @@ class Listeners:
         )
         self._servers: list[asyncio.Server] = []
         self._keeper = keeper
+        self._incarnation = base.incarnation
         self._handshake_failed = base.metrics.tls_handshake_failed
         self._lines_tls, self._websocket_tls = self._tls_port(NO_TLS), self._tls_port(NEEDS_TLS)
         # The server speaks first on the lines, so it must know who comes; what a proxy of HTTP says is in the request.
@@ -160,6 +161,7 @@ class Listeners:
             elsewhere=elsewhere.where,
             server=self._config.server.name,
             software=f"cgos-server {__version__}",
+            incarnation=self._incarnation,
             settings=WsSettings(
                 compression=config.compression,
                 max_message_bytes=config.max_message_bytes,

@@ -246,6 +246,14 @@ def newest_bot(folder: Path) -> int:
     return max((int(each.name) for each in folder.glob("[0-9]*") if each.name.isdecimal()), default=0)
 
 
+def highest_number(folder: Path) -> int:
+    """Return the highest number of a bot, or of a connection in each bot's latest file: numbers that the server gave.
+    Numbers of games are not looked at, because bots can write any. Raises OSError."""
+    latest = [files[-1] for bot in folder.glob("[0-9]*") if (files := _files(bot))]
+    connections = (line.connection for path in latest for line in _lines(path))
+    return max(newest_bot(folder), max(connections, default=0))
+
+
 def sweep(folder: Path, oldest: float) -> None:
     """Remove a bot's files that were last written before `oldest` (Unix seconds), and its folder where none is left."""
     with contextlib.suppress(OSError):

@@ -102,5 +102,9 @@ async def open_ids(store: Store, kept: int) -> Ids:
     sharing = store.sharing
     if not sharing.block:
         return Ids(await store.history.server.next_ids(), kept=kept)
-    firsts = [(await sharing.numbers(kind, above=kept if kind == "bot" else 0)).start for kind in NextIds._fields]
+    above = (await store.history.server.incarnation()).numbers_above
+    firsts = [
+        (await sharing.numbers(kind, above=max(above, kept) if kind == "bot" else above)).start
+        for kind in NextIds._fields
+    ]
     return Ids(NextIds._make(firsts), block=sharing.block)

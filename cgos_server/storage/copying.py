@@ -4,15 +4,16 @@ Tables go in the order of their foreign keys, rows in the order of their primary
 target: it has everything in the end, or nothing. Then the target is read again; both sides must have the same number
 of rows and the same SHA-256 over the rows in one encoding (MessagePack of the values). What only one of the two
 databases can hold, the character NUL and a zero below zero, becomes U+FFFD and zero on the way, and counts as that.
-Must not know: what the tables hold.
+After the comparison the copy gets an incarnation of its own. Must not know: what the tables hold.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from sqlalchemy import Table
 from cgos_protocol.errors import Code, Invalid, StoreError
 from cgos_server.storage import DATABASE, schema, tables
 from cgos_server.storage.copy_ends import End, Row, sqlite_end
+from cgos_server.storage.incarnation import begin_incarnation
 from cgos_server.storage.location import Location, note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.parameters import without_nul
@@ -30,6 +32,9 @@ ROWS_AT_ONCE = 5_000
 
 Progress = Callable[[str, int, int], None]
 """Told how far it is: what is being done, steps done, steps in all."""
+
+Begin = Callable[[End], Awaitable[None]]
+"""Changes a copy after the comparison, in the same transaction. Raises StoreError."""
 
 _PURPOSE = "cgos-server db copy"
 
@@ -55,18 +60,23 @@ def copy(source: Location, target: Location, progress: Progress) -> list[Copied]
     with DatabaseLock(source, _PURPOSE), DatabaseLock(target, _PURPOSE):
         schema.check(source)
         schema.prepare(target, even_elsewhere=True)
-        copied = move(source, target, tables.metadata.sorted_tables, progress)
+        every = tables.metadata.sorted_tables
+        begin = partial(begin_incarnation, every=every, highest=0, renumber=False)
+        copied = move(source, target, every, progress, begin=begin)
         if isinstance(target, Path) and target.name == DATABASE:
             note_elsewhere(target.parent, None)
     return copied
 
 
-def move(source: Location, target: Location, every: Sequence[Table], progress: Progress) -> list[Copied]:
+def move(
+    source: Location, target: Location, every: Sequence[Table], progress: Progress, *, begin: Begin
+) -> list[Copied]:
     """As :func:`copy`, where the target has its tables and whoever calls sees to it that nobody writes to either.
 
     :param every: the tables, each behind those that it points at
+    :param begin: makes the copy another incarnation
     """
-    return asyncio.run(_copy(source, target, every, progress))
+    return asyncio.run(_copy(source, target, every, progress, begin=begin))
 
 
 def ask(location: Location, *questions: str) -> list[Sequence[Row]]:
@@ -103,7 +113,9 @@ async def _snapshot(source: Location, target: Path, every: Sequence[Table], prog
         await to_end.commit()
 
 
-async def _copy(source: Location, target: Location, every: Sequence[Table], progress: Progress) -> list[Copied]:
+async def _copy(
+    source: Location, target: Location, every: Sequence[Table], progress: Progress, *, begin: Begin
+) -> list[Copied]:
     async with AsyncExitStack() as stack:
         from_end = await stack.enter_async_context(_open(source, writing=False))
         to_end = await stack.enter_async_context(_open(target, writing=True))
@@ -136,6 +148,7 @@ async def _copy(source: Location, target: Location, every: Sequence[Table], prog
                     f"the copy of the table {table.name} is not what was sent ({account.closed().rows} rows for "
                     f"{there.rows}, or other values); {target} was left empty"
                 )
+        await begin(to_end)
         await to_end.commit()
         return sent
 

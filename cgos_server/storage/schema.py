@@ -23,6 +23,7 @@ import cgos_server
 from cgos_protocol.errors import Code, Invalid, NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import origin, revisions, tables
 from cgos_server.storage.failures import store_errors
+from cgos_server.storage.incarnation import new_incarnation
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 from cgos_server.storage.ownership import give_to_owner
 from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine, refuse_orphaned_log
@@ -211,7 +212,8 @@ def _make(connection: Connection, revision: str) -> None:
     with connection.begin():
         _migrate(connection, revision)
         row = {"id": 1, "created_at": int(time.time() * 1000), "created_by": cgos_server.__version__}
-        connection.execute(insert(tables.server), row)
+        named = {"incarnation": new_incarnation()} if revision == head() else {}  # older schemas have no such column
+        connection.execute(insert(tables.server), row | named)
 
 
 def tables_of(path: Path) -> Sequence[Table]:

@@ -48,8 +48,10 @@ server = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     *_filled(created_at=sa.BigInteger, created_by=sa.String),
+    sa.Column("incarnation", sa.String, nullable=False, server_default=""),
+    sa.Column("numbers_above", sa.Integer, nullable=False, server_default=sa.text("0")),
 )
-"""One row: when this database was made, and by which version of the program."""
+"""One row: when this database was made, and by which version of the program. See :mod:`.incarnation` for the rest."""
 
 venues = sa.Table(
     "venues",

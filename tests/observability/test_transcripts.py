@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from cgos_server.observability.transcript_files import MASK, TranscriptLine, forget, read
+from cgos_server.observability.transcript_files import MASK, TranscriptLine, forget, highest_number, read
 from cgos_server.observability.transcripts import (
     EARLY,
     EARLY_BYTES,
@@ -100,6 +100,16 @@ def test_messages_know_their_game_in_either_encoding(keeper: Keeper) -> None:
     assert first.game == second.game == 12
     assert first.text == second.text == '{"type":"moved","game":12,"move":"D4"}'
     assert third.text == "(1 bytes that are no message)"
+
+
+def test_numbers_are_known_from_what_the_server_wrote(keeper: Keeper) -> None:
+    assert highest_number(keeper.folder) == 0
+    keeper.bot(5, "anna", connection=900).heard_message(b'{"type":"move","game":9007199254740991}', 1, False)
+    keeper.bot(6, "bert", connection=800).heard(b"E5", 1 * S)
+    keeper.transcripts.write()
+    assert highest_number(keeper.folder) == 900
+    (keeper.folder / "1000").mkdir()
+    assert highest_number(keeper.folder) == 1000
 
 
 def test_who_never_signs_in_leaves_nothing_and_holds_little(keeper: Keeper) -> None:

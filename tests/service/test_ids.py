@@ -10,7 +10,7 @@ import pytest
 from cgos_protocol.errors import StoreError
 from cgos_server.service import ids as ids_module
 from cgos_server.service.ids import Ids, open_ids
-from cgos_server.storage.reading.stored import NextIds
+from cgos_server.storage.reading.stored import Incarnation, NextIds
 from cgos_server.storage.sharing import Alone
 
 
@@ -32,8 +32,15 @@ class Blocks(Alone):
 
 
 class Store:
-    def __init__(self, sharing: Any) -> None:
+    """A database that leaves out numbers up to `above`."""
+
+    def __init__(self, sharing: Any, above: int = 0) -> None:
         self.sharing = sharing
+        self.history = self.server = self
+        self.above = above
+
+    async def incarnation(self) -> Incarnation:
+        return Incarnation("3fa9", self.above)
 
 
 @pytest.fixture
@@ -84,3 +91,8 @@ async def test_bots_of_whom_files_are_kept_keep_their_numbers(blocks: Blocks) ->
     assert (ids.bot(), ids.version()) == (42, 1)
     assert Ids(NextIds(1, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1), kept=41).bot() == 42
     assert Ids(NextIds(1, 77, 1, 1, 1, 1, 1, 1, 1, 1, 1), kept=41).bot() == 77
+
+
+async def test_blocks_begin_above_what_a_restore_left_out(blocks: Blocks) -> None:
+    ids = await open_ids(Store(blocks, above=1_000_500), kept=41)  # type: ignore[arg-type]
+    assert (ids.bot(), ids.version(), ids.game(), ids.owner()) == (1_000_501,) * 4

@@ -61,6 +61,11 @@ def fingerprint(location: Location) -> list[Copied]:
     return asyncio.run(accounts())
 
 
+def without_server(copied: list[Copied]) -> list[Copied]:
+    """All but the table whose row names the incarnation."""
+    return [table for table in copied if table.table != "server"]
+
+
 @pytest.fixture
 def full(database: Location) -> Location:
     put(database, [*people(), *games(), *refits(), *events(), *ODD])
@@ -77,7 +82,8 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
 def test_a_copy_has_the_same_rows_and_goes_on(full: Location, target: Location) -> None:
     steps: list[tuple[str, int, int]] = []
     copied = copy(full, target, lambda *step: steps.append(step))
-    assert fingerprint(target) == fingerprint(full) == copied
+    assert fingerprint(full) == copied
+    assert without_server(fingerprint(target)) == without_server(copied)
     assert {table.table for table in copied} == set(tables.metadata.tables)
     rows = {table.table: table.rows for table in copied}
     assert (rows["games"], rows["moves"], rows["audit"], rows["server"]) == (6, 6, 2, 1)
@@ -98,7 +104,8 @@ def test_there_and_back_gives_the_same_hashes(
     there: Location = new_url(empty=True) if isinstance(full, Path) else tmp_path / "there.sqlite"
     back: Location = tmp_path / "back.sqlite" if isinstance(full, Path) else new_url(empty=True)
     first, second = copy(full, there, silent), copy(there, back, silent)
-    assert first == second == fingerprint(full) == fingerprint(there) == fingerprint(back)
+    every = [first, second, fingerprint(full), fingerprint(there), fingerprint(back)]
+    assert all(without_server(one) == without_server(first) for one in every)
 
 
 def test_many_rows_come_in_several_portions(full: Location, target: Location, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -367,13 +367,14 @@ def test_the_way_back_is_in_the_audit_and_one_transaction(history_database: Loca
 def test_ways_back_that_there_are_not(database: Location, make_later: Later) -> None:
     head = schema.head()
     with pytest.raises(
-        Invalid, match=r"no schema 0000_none\. This program can go back to: 0007_web_nodes, 0006_groups, 0005_nodes"
+        Invalid, match=r"no schema 0000_none\. This program can go back to: 0008_questions, 0007_web_nodes, 0006_groups"
     ):
         schema.way_back(database, "0000_none")
     with pytest.raises(Invalid, match=r"no schema 0001_init\."):  # no part of a name
         schema.way_back(database, "0001_init")
     assert schema.way_back(database, head) == []
     assert [step.revision for step in schema.way_back(database, "0002_intervals")] == [
+        "0009_incarnation",
         "0008_questions",
         "0007_web_nodes",
         "0006_groups",

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from cgos_server.cli.output import print_json, print_list, print_table, say, whe
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.ratings.rate import replay_published, verdict
 from cgos_server.cli.reading import now_ms, read_from
+from cgos_server.observability.transcript_files import FOLDER, highest_number
 from cgos_server.presentation.words import count, moment
 from cgos_server.storage import DATABASE, schema
 from cgos_server.storage.backups import folder, restoring, taking
@@ -109,10 +111,18 @@ def verify_backup(setup: Setup, file: Path, ratings: bool, as_json: bool) -> Non
 def restore(setup: Setup, file: Path, as_json: bool) -> None:
     """Put a backup in the place of the database. The server must be stopped.
 
-    FILE is verified first. The database of before is kept under another name; one in PostgreSQL must be empty.
+    FILE is verified first. The database of before is kept under another name; one in PostgreSQL must be empty. New
+    games, bots and so on get numbers that nothing after the backup can have had, and so do unfinished games.
     """
     with progress_bar("restore") as bar:
-        restored = restoring.restore(file, setup.database, now_ms(), _steps(bar))
+        restored = restoring.restore(
+            file,
+            setup.database,
+            now_ms(),
+            _steps(bar),
+            kept=[Path(row.file) for row in folder.listed(setup.config.backups)],
+            highest=highest_number(setup.config.server.data / FOLDER),
+        )
     if as_json:
         print_json(restored)
         return
@@ -142,7 +152,8 @@ def drill(setup: Setup, source: Path | None, as_json: bool) -> None:
         taken = source or here / "backup" / DATABASE
         if source is None:
             timed.step("backup", lambda: taking.take(setup.database, taken, now_ms(), progress))
-        restored = timed.step("verify and restore", lambda: restoring.restore(taken, place, now_ms(), progress))
+        rehearse = partial(restoring.restore, renumber=False)  # the comparison goes by numbers
+        restored = timed.step("verify and restore", lambda: rehearse(taken, place, now_ms(), progress))
         if restored.backup.upgrade:
             timed.step("upgrade", lambda: schema.upgrade(place, "cgos-server db drill"))
         verdicts = timed.step("replay of ratings", lambda: _replayed(setup, place))

@@ -83,6 +83,7 @@ class BotDialogue(PeerRelay[Connection]):
                 protocol=ws.VERSION,
                 at=time.wall_ms() / 1000,
                 venues=list(port.venues),
+                incarnation=port.incarnation,
             )
         )
         self._sign_in_timer = time.call_at(

@@ -132,6 +132,7 @@ class WsPort:
     :ivar contexts: by venue; for the line dialogue, and for the venues' galleries
     :ivar venues: as `welcome` lists them, in its order
     :ivar server: what the server calls itself; `software` is the program with its version
+    :ivar incarnation: the word of the database's copy
     :ivar elsewhere: where a venue is played that is not here, as a sentence; None where that is not known
     """
 
@@ -141,6 +142,7 @@ class WsPort:
     venues: tuple[VenueInfo, ...]
     server: str
     software: str
+    incarnation: str = ""
     settings: WsSettings = WsSettings()
     elsewhere: Callable[[str], str | None] = lambda _: None
     heart: Heart = field(init=False)

@@ -53,7 +53,7 @@ def verify(path: Path, progress: Progress) -> Verified:
     revision = schema.known(path, backup=True)
     steps = 2 + len(tables.metadata.sorted_tables)
     try:
-        with contextlib.closing(_open(path)) as connection:
+        with contextlib.closing(open_file(path)) as connection:
             progress("checking its pages", 0, steps)
             (answer,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if answer != "ok":
@@ -106,7 +106,8 @@ def _check_length(path: Path) -> None:
         raise _damaged(path, f"it has {path.stat().st_size} bytes of {expected}")
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def open_file(path: Path) -> sqlite3.Connection:
+    """Return a connection that only reads and leaves nothing beside the file. Raises sqlite3.Error."""
     # Immutable: reading leaves no files beside it, and it may lie where nobody can write.
     alone = "" if path.with_name(path.name + "-wal").exists() else "&immutable=1"
     return sqlite3.connect(f"file:{quote(str(path))}?mode=ro{alone}", uri=True, isolation_level=None)

@@ -33,8 +33,8 @@ class VenueRow(Value, frozen=True, kw_only=True):
 
 
 class Lately(Value, frozen=True, kw_only=True):
-    """What has come lately. `games` is the number of the newest one, and so about how many there are; `started` has
-    when the newest ones began, newest first; `latest_at` is the time of the latest record of any kind that has one."""
+    """What has come lately. `games` counts all of them; `started` has when the newest ones began, newest first;
+    `latest_at` is the time of the latest record of any kind that has one."""
 
     games: int
     started: list[int]

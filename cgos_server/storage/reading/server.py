@@ -20,7 +20,7 @@ from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.parameters import number
 from cgos_server.storage.reading.answers import Counts, Lately, VenueRow
 from cgos_server.storage.reading.source import Read, Subject, decoded, value
-from cgos_server.storage.reading.stored import NextIds
+from cgos_server.storage.reading.stored import Incarnation, NextIds
 
 _games, _moves, _venues, _bots, _versions = tables.games, tables.moves, tables.venues, tables.bots, tables.versions
 _audit, _connections = tables.audit, tables.connections
@@ -34,8 +34,10 @@ _NEXT_IDS: Final = select(
     *(
         select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery().label(name)
         for name, table in tables.NUMBERED.items()
-    )
+    ),
+    tables.server.c.numbers_above,
 )
+_INCARNATION: Final = select(tables.server.c.incarnation, tables.server.c.numbers_above)
 _LEFT_OPEN: Final = (
     select(_connections.c.id, _connections.c.opened_at)
     .where(_connections.c.closed_at.is_(None))
@@ -50,6 +52,7 @@ _LAST_SIGNS: Final = select(
 _NEWEST_GAMES: Final = select(_games.c.id, _games.c.started_at, _games.c.ended_at).order_by(_games.c.id.desc())
 _NEWEST: Final = select(
     select(tables.server.c.created_at).scalar_subquery().label("created_at"),
+    select(func.count()).select_from(_games).scalar_subquery().label("games"),
     *(
         select(time).order_by(time.table.c.id.desc()).limit(1).scalar_subquery().label(time.table.name)
         for time in (_audit.c.at, _connections.c.opened_at)
@@ -83,6 +86,10 @@ class Server(Subject):
         """All venues, oldest first."""
         rows = await self._source.rows(select(_venues).order_by(_venues.c.id))
         return [value(VenueRow, row) for row in rows]
+
+    async def incarnation(self) -> Incarnation:
+        """Which copy of the database this is."""
+        return value(Incarnation, (await self._source.rows(_INCARNATION))[0])
 
     async def audit(
         self,
@@ -119,10 +126,11 @@ class Server(Subject):
         """How games have come lately: the newest `most` of them."""
         async with self._source.snapshot() as read:
             games = await read(_NEWEST_GAMES.limit(most))
-            (newest,) = await read(_NEWEST)
+            (newest,) = map(dict, await read(_NEWEST))
+        counted = newest.pop("games")
         times = [*newest.values(), *(row["started_at"] for row in games), *(row["ended_at"] for row in games)]
         return Lately(
-            games=games[0]["id"] if games else 0,
+            games=counted,
             started=[row["started_at"] for row in games],
             created_at=newest["created_at"],
             latest_at=max(time for time in times if time is not None),
@@ -140,7 +148,9 @@ class Server(Subject):
 
     async def next_ids(self) -> NextIds:
         """The next free number of each kind that the server gives out itself."""
-        return value(NextIds, (await self._source.rows(_NEXT_IDS))[0])
+        (row,) = await self._source.rows(_NEXT_IDS)
+        first = row["numbers_above"] + 1
+        return NextIds._make(max(row[kind], first) for kind in NextIds._fields)
 
     async def left_open(self) -> dict[ConnectionId, int]:
         """Connections whose end was not written down, as the server was killed: number -> when it was still alive by

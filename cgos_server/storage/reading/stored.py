@@ -264,3 +264,13 @@ class NextIds(NamedTuple):
     webhook: int
     event: EventId
     question: QuestionId
+
+
+class Incarnation(NamedTuple):
+    """Which copy of the database this is, see :mod:`cgos_server.storage.incarnation`.
+
+    :ivar numbers_above: new numbers are larger than this one; 0 where the database was never restored or copied
+    """
+
+    incarnation: str
+    numbers_above: int

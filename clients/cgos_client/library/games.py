@@ -226,7 +226,8 @@ class Games:
             case ws.Turn() | ws.Moved():
                 seat = self.seats.get(message.game)
                 if seat is None:
-                    return [] if message.game in self._ended else [_sync(message.game, 0)]
+                    self._ended.pop(message.game, None)  # it runs: a restored server knows nothing of its end
+                    return [_sync(message.game, 0)]
                 if seat.outcome is not None:
                     return []
                 return self._turn(seat, message) if isinstance(message, ws.Turn) else self._moved(seat, message)
@@ -292,6 +293,8 @@ class Games:
     # -- sign-in
 
     def _welcomed(self, welcome: ws.Welcome) -> list[Effect]:
+        if self.welcome is not None and self.welcome.incarnation not in ("", welcome.incarnation):
+            self._ended.clear()
         self.welcome = welcome
         if welcome.protocol != ws.VERSION:
             words = f"the server speaks version {welcome.protocol} of its protocol, this client version {ws.VERSION}"

@@ -117,6 +117,7 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         protocol=ws.VERSION,
         at=1_767_225_600.0,
         venues=[ws.VenueInfo(name="9x9", rules=_RULES, time=_TIME, cgos_port=6809)],
+        incarnation="3fa9c01b",
     ),
     "The bot is in": ws.SignedIn("my-engine", ["9x9"], 1),
     "A new game": _NEW_GAME,

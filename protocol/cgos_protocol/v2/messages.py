@@ -289,13 +289,15 @@ class VenueInfo(_Part, frozen=True, kw_only=True):
 
 
 class Welcome(_Message, frozen=True, tag="welcome", kw_only=True):
-    """The first message. `protocol` is 2; `at` is the server's time."""
+    """The first message. `protocol` is 2; `at` is the server's time. `incarnation` names this copy of the database:
+    another one than before says that the operator has restored or copied it."""
 
     server: str
     software: str
     protocol: int
     at: float
     venues: list[VenueInfo]
+    incarnation: str = ""
 
 
 class SignedIn(_Message, frozen=True, tag="signed_in"):

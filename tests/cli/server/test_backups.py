@@ -67,13 +67,17 @@ def test_a_backup_by_name_replaces_nothing(run: Any, place: str, tmp_path: Path,
     assert run("db", "verify", "nothing.sqlite", fails=1).output.startswith("Error: There is no file nothing.sqlite.")
 
 
+def ended_games(run: Any) -> list[dict[str, Any]]:
+    return [game for game in json.loads(run("games", "--json").stdout) if game["ended_at"] is not None]
+
+
 def test_restored_and_taken_back(run: Any, data: Path) -> None:
-    before = run("games").stdout
+    before = ended_games(run)
     run("db", "backup", "one.sqlite")
     run("bot", "add", "Delta", stdin="secret\n")
     done = run("db", "restore", "one.sqlite")
     assert f"{data}/cgos.sqlite is restored from one.sqlite: " in done.stderr
-    assert run("games").stdout == before
+    assert ended_games(run) == before != []
     assert "Delta" not in run("bots").stdout
     [aside] = data.glob("cgos.sqlite.before-cgos-*Z.sqlite")
     assert f"The database of before is {aside}." in done.stderr
@@ -84,11 +88,21 @@ def test_restored_and_taken_back(run: Any, data: Path) -> None:
 def test_a_bot_that_an_older_backup_does_not_have_leaves_its_number_to_nobody(run: Any, data: Path) -> None:
     run("db", "backup", "one.sqlite")
     run("bot", "add", "Delta", stdin="secret\n")
-    number = bot_row(data, "Delta")["id"]
-    (data / "transcripts" / str(number)).mkdir(parents=True)
+    (data / "transcripts" / "3000000").mkdir(parents=True)
     run("db", "restore", "one.sqlite")
     run("bot", "add", "Epsilon", stdin="secret\n")
-    assert bot_row(data, "Epsilon")["id"] == number + 1
+    assert bot_row(data, "Epsilon")["id"] == 4_000_001
+
+
+def test_other_backups_tell_which_numbers_were_given_out(run: Any, data: Path) -> None:
+    run("db", "backup", "one.sqlite")
+    run("db", "restore", "one.sqlite")
+    run("db", "backup")
+    for path in data.glob("cgos.sqlite*"):
+        path.unlink()
+    run("db", "restore", "one.sqlite")
+    run("bot", "add", "Epsilon", stdin="secret\n")
+    assert bot_row(data, "Epsilon")["id"] > 2_000_000
 
 
 def test_a_restore_waits_for_no_server(run: Any, data: Path) -> None:
@@ -101,13 +115,13 @@ def test_a_restore_waits_for_no_server(run: Any, data: Path) -> None:
 def test_restored_into_an_empty_database_of_postgresql(
     run: Any, new_url: Callable[..., PostgresUrl], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = run("games").stdout
+    before = ended_games(run)
     run("db", "backup", "one.sqlite")
     url = new_url(empty=True)
     monkeypatch.setenv("CGOS_SERVER__DATABASE", url.dsn)
     done = json.loads(run("db", "restore", "one.sqlite", "--json").stdout)
     assert (done["database"], done["aside"]) == (str(url), None)
-    assert run("games").stdout == before
+    assert ended_games(run) == before != []
     assert ask(url.dsn, "SELECT count(*) FROM moves") == [(done["backup"]["rows"]["moves"],)]
     assert "is not empty" in run("db", "restore", "one.sqlite", fails=1).output
 

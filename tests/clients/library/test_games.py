@@ -508,3 +508,44 @@ def test_a_watcher_signs_nothing():
 def test_latency_is_kept(client):
     client.receive(ws.Latency(12.5))
     assert client.latency_ms == 12.5
+
+
+def welcome(incarnation):
+    return ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[], incarnation=incarnation)
+
+
+@pytest.fixture
+def done() -> core.Games:
+    """Game 1 has ended, and nobody looks at it any more."""
+    client = core.Games(sign_in=SIGN_IN)
+    client.receive(welcome("one"))
+    client.receive(ws.SignedIn("Bot", ["5x5"], 1))
+    client.receive(game())
+    client.receive(over(0))
+    client.retire(1)
+    return client
+
+
+@pytest.mark.parametrize("known", ["one", ""])
+def test_an_ending_told_again_is_no_second_game(known):
+    client = core.Games(sign_in=SIGN_IN)
+    client.receive(welcome(known))
+    client.receive(game())
+    client.receive(over(0))
+    client.retire(1)
+    client.receive(welcome("one"))
+    assert client.receive(game(moves=["C3"])) == []
+    assert client.receive(over(1)) == [core.Send(ws.Seen(1))]
+
+
+def test_a_game_of_a_restored_server_begins_though_one_of_its_number_has_ended(done):
+    done.receive(welcome("two"))
+    assert done.receive(game(moves=["C3", "D4"])) == [core.Began(1)]
+    assert done.receive(turn(3))[-1] == core.TurnGiven(1, 3)
+
+
+def test_a_turn_in_a_game_that_has_ended_has_it_begin_again(done):
+    assert done.receive(game(moves=["C3", "D4"])) == []
+    assert done.receive(turn(3)) == [core.Send(ws.Sync([ws.KnownGame(1, 0)]))]
+    assert done.receive(game(moves=["C3", "D4"])) == [core.Began(1)]
+    assert done.receive(turn(3))[-1] == core.TurnGiven(1, 3)

@@ -35,6 +35,7 @@ def test_the_server_prefers_json_then_messagepack(offered: tuple[str, ...], chos
     (welcome,) = client.listen()
     assert welcome["type"] == "welcome"
     assert welcome["protocol"] == 2
+    assert welcome["incarnation"] == "3fa9c01b"
     assert [venue["name"] for venue in welcome["venues"]] == ["9x9", "13x13"]
     assert welcome["venues"][0]["cgos_port"] == 6809
 

@@ -220,13 +220,13 @@ def test_what_is_no_backup_is_refused(backup: Path, tmp_path: Path, make_later: 
 
 def test_restored_as_it_was_and_back_again(backup: Path, sqlite_database: Path) -> None:
     put(sqlite_database, [move(3, 3)])
-    restored = restoring.restore(backup, sqlite_database, NOW, silent)
+    restored = restoring.restore(backup, sqlite_database, NOW, silent, renumber=False)
     assert query(sqlite_database, "SELECT count(*) FROM moves") == [(6,)]
     assert mode(sqlite_database) == 0o600
     aside = Path(restored.aside or "")
     assert aside == sqlite_database.with_name(f"cgos.sqlite.before-{name_of(NOW)}")
     assert query(aside, "SELECT count(*) FROM moves") == [(7,)]
-    restoring.restore(aside, sqlite_database, NOW + 1_000, silent)
+    restoring.restore(aside, sqlite_database, NOW + 1_000, silent, renumber=False)
     assert query(sqlite_database, "SELECT count(*) FROM moves") == [(7,)]
     put(sqlite_database, [move(3, 4)])  # it goes on
 
@@ -244,7 +244,7 @@ def killed_server(database: Path, folder: Path) -> Path:
 
 def test_what_lies_in_the_log_alone_is_moved_aside_too(backup: Path, sqlite_database: Path, tmp_path: Path) -> None:
     copy = killed_server(sqlite_database, tmp_path)
-    restored = restoring.restore(backup, copy, NOW, silent)
+    restored = restoring.restore(backup, copy, NOW, silent, renumber=False)
     before = Path(restored.aside or "")
     assert query(before, "SELECT count(*) FROM moves WHERE game_id = 3") == [(0,)]
     assert query(copy, "SELECT count(*) FROM moves WHERE game_id = 3") != [(0,)]
@@ -331,7 +331,7 @@ def test_a_restore_is_refused_where_it_would_hurt(backup: Path, sqlite_database:
 def test_from_either_database_to_the_other(full: Location, new_url: Callable[..., PostgresUrl], tmp_path: Path) -> None:
     backup = take(full, tmp_path / "backups" / "one.sqlite")
     target: Location = new_url(empty=True) if isinstance(full, Path) else tmp_path / "new" / "cgos.sqlite"
-    restored = restoring.restore(backup, target, NOW, silent)
+    restored = restoring.restore(backup, target, NOW, silent, renumber=False)
     assert restored.aside is None
     for table in ("games", "moves", "rating_states"):
         order = f"SELECT * FROM {table}"

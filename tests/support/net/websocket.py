@@ -230,6 +230,7 @@ class WsDesk:
             ),
             server="Test server",
             software="cgos-server 0",
+            incarnation="3fa9c01b",
             settings=settings or WsSettings(compression=compression),
             elsewhere=elsewhere,
         )
