@@ -202,11 +202,13 @@ class Server:
         """Rounds, newest first."""
         return self._pages(RoundPage, path_of("venues", venue, "rounds"), query={}, cursor="before", limit=200)
 
-    def ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
-        """The numbered facts that ratings follow from, in order."""
-        return self._pages(
-            LedgerPage, path_of("venues", venue, "ledger"), query={"after": after}, cursor="after", limit=1000
-        )
+    def ledger(self, venue: str, *, after: int = 0, incarnation: str | None = None) -> Iterator[LedgerEntry]:
+        """The numbered facts that ratings follow from, in order.
+
+        :param incarnation: of which `after` is, as :meth:`index` named it then; refused where it is another one now
+        """
+        query: Query = {"after": after, "incarnation": incarnation}
+        return self._pages(LedgerPage, path_of("venues", venue, "ledger"), query=query, cursor="after", limit=1000)
 
     # -- bots and versions
 
@@ -307,10 +309,10 @@ class Server:
         """An event's games by their numbers there."""
         return self._get(EventGames, path_of("events", name, "games")).items
 
-    def event_log(self, name: str, *, after: int = 0) -> Iterator[EventLogLine]:
-        """Everything that happened in an event after entry `after`, in order."""
-        path = path_of("events", name, "log")
-        return self._pages(EventLog, path, query={"after": after}, cursor="after", limit=1000)
+    def event_log(self, name: str, *, after: int = 0, incarnation: str | None = None) -> Iterator[EventLogLine]:
+        """Everything that happened in an event after entry `after`, in order; `incarnation` as for :meth:`ledger`."""
+        query: Query = {"after": after, "incarnation": incarnation}
+        return self._pages(EventLog, path_of("events", name, "log"), query=query, cursor="after", limit=1000)
 
     def bot_events(self, bot: str) -> list[BotEvent]:
         """The events of a bot, with where its versions stand."""
@@ -348,15 +350,18 @@ class Server:
         query: dict[str, Any] = {**wanted}
         return self._export(ExportedGame, "/export/games.ndjson", query=query, after=after, number=lambda game: game.id)
 
-    def export_ratings(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedChange]:
-        """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on."""
+    def export_ratings(
+        self, venue: str, *, system: str | None = None, after: int = 0, incarnation: str | None = None
+    ) -> Iterator[ExportedChange]:
+        """Every change of every rating under a system, by the ledger's entries, from entry `after` + 1 on;
+        `incarnation` as for :meth:`ledger`."""
         # One entry may change several ratings: one that broke off in its midst is asked for again, as a whole.
         seq, of_entry, skip = after, 0, 0
 
         def rest() -> Query:
             nonlocal skip
             skip = of_entry
-            return {"system": system, "after": (seq - 1 if of_entry else seq) or None}
+            return {"system": system, "after": (seq - 1 if of_entry else seq) or None, "incarnation": incarnation}
 
         path = path_of("export", "venues", venue, "ratings.ndjson")
         for change in self._lines(ExportedChange, path, rest):
@@ -366,17 +371,20 @@ class Server:
             seq, of_entry = change.seq, of_entry + 1 if change.seq == seq else 1
             yield change
 
-    def export_refits(self, venue: str, *, system: str | None = None, after: int = 0) -> Iterator[ExportedRefit]:
-        """Every refit of a system with what it moved, in the order of their numbers, from `after` + 1 on."""
+    def export_refits(
+        self, venue: str, *, system: str | None = None, after: int = 0, incarnation: str | None = None
+    ) -> Iterator[ExportedRefit]:
+        """Every refit of a system with what it moved, in the order of their numbers, from `after` + 1 on;
+        `incarnation` as for :meth:`ledger`."""
         path = path_of("export", "venues", venue, "refits.ndjson")
-        return self._export(
-            ExportedRefit, path, query={"system": system}, after=after, number=lambda refit: refit.number
-        )
+        query: Query = {"system": system, "incarnation": incarnation}
+        return self._export(ExportedRefit, path, query=query, after=after, number=lambda refit: refit.number)
 
-    def export_ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
-        """A venue's whole ledger in one stream, in order, from entry `after` + 1 on."""
-        path = path_of("export", "venues", venue, "ledger.ndjson")
-        return self._export(LedgerEntry, path, query={}, after=after, number=lambda entry: entry.seq)
+    def export_ledger(self, venue: str, *, after: int = 0, incarnation: str | None = None) -> Iterator[LedgerEntry]:
+        """A venue's whole ledger in one stream, in order, from entry `after` + 1 on; `incarnation` as for
+        :meth:`ledger`."""
+        path, query = path_of("export", "venues", venue, "ledger.ndjson"), {"incarnation": incarnation}
+        return self._export(LedgerEntry, path, query=query, after=after, number=lambda entry: entry.seq)
 
     def export_sgf(
         self, target: Path | str, *, venue: str | None = None, bot: str | None = None, after: int = 0
@@ -438,7 +446,7 @@ class Server:
             yield from page.items
             if page.next is None:
                 return
-            query = {**query, cursor: page.next}
+            query = {**query, cursor: page.next, "incarnation": getattr(page, "incarnation", None) or None}
 
     def _export(self, kind: type[T], path: str, query: Query, after: int, number: Callable[[T], int]) -> Iterator[T]:
         """The lines of an export whose numbers rise from line to line."""
@@ -460,9 +468,10 @@ class Server:
         :param ended: of a stream without an end, what is wrong where the server ends it again and again
         """
         pauses, failed = Pauses(random.Random(), first=0.5, longest=15.0), 0
+        known: dict[str, str] = {}
         while True:
             try:
-                for line in self._http.lines(path, rest(), idle):
+                for line in self._http.lines(path, {**rest(), **known}, idle, known):
                     value = decoded(line, kind)
                     if failed:
                         pauses.reset()

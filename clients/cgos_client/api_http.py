@@ -15,6 +15,7 @@ import urllib.request
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from email.message import Message
 from types import MappingProxyType
 from typing import IO, Any, Final, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -83,7 +84,7 @@ class Http:
 
         :param least_s: seconds that a healthy server may need before it says anything
         """
-        with self._opened(path, query, accept, max(self.timeout, least_s)) as body:
+        with self._opened(path, query, accept, max(self.timeout, least_s)) as (body, _):
             try:
                 data = body.read(_LARGEST_ANSWER + 1)
             except BROKEN as error:
@@ -92,9 +93,16 @@ class Http:
             raise ServerFault(f"The answer of {path} is longer than {_LARGEST_ANSWER} bytes.")
         return data
 
-    def lines(self, path: str, query: Mapping[str, Value], timeout: float | None = None) -> Iterator[bytes]:
-        """The lines of a stream, empty ones left out. Raises as :meth:`answer`; ConnectionLost where it breaks."""
-        with self._opened(path, query, NDJSON, timeout or self.timeout) as body:
+    def lines(
+        self, path: str, query: Mapping[str, Value], timeout: float | None, known: dict[str, str]
+    ) -> Iterator[bytes]:
+        """The lines of a stream, empty ones left out. Raises as :meth:`answer`; ConnectionLost where it breaks.
+
+        :param known: gets what is to be asked with it when the stream is opened again where it broke
+        """
+        with self._opened(path, query, NDJSON, timeout or self.timeout) as (body, headers):
+            if "Incarnation" in headers:
+                known["incarnation"] = headers["Incarnation"]
             while True:
                 try:
                     line = body.readline(_LONGEST_LINE)
@@ -110,7 +118,7 @@ class Http:
     def download(self, path: str, query: Mapping[str, Value], target: IO[bytes]) -> int:
         """Write an answer of any length to a file; its length in bytes. Raises as :meth:`answer`."""
         length = 0
-        with self._opened(path, query, "*/*", self.timeout) as body:
+        with self._opened(path, query, "*/*", self.timeout) as (body, _):
             while True:
                 try:
                     portion = body.read(1 << 16)
@@ -122,7 +130,9 @@ class Http:
                 length += len(portion)
 
     @contextlib.contextmanager
-    def _opened(self, path: str, query: Mapping[str, Value], accept: str, timeout: float) -> Iterator[IO[bytes]]:
+    def _opened(
+        self, path: str, query: Mapping[str, Value], accept: str, timeout: float
+    ) -> Iterator[tuple[IO[bytes], Message]]:
         waited = 0.0
         while True:
             try:
@@ -138,7 +148,9 @@ class Http:
         with response:
             packed = response.headers.get("Content-Encoding", "").lower() == "gzip"
             body = cast("IO[bytes]", response)
-            yield cast("IO[bytes]", io.BufferedReader(cast("Any", gzip.GzipFile(fileobj=body)))) if packed else body
+            if packed:
+                body = cast("IO[bytes]", io.BufferedReader(cast("Any", gzip.GzipFile(fileobj=body))))
+            yield body, response.headers
 
     def _response(self, path: str, query: Mapping[str, Value], accept: str, timeout: float) -> http.client.HTTPResponse:
         given = {name: _word(value) for name, value in query.items() if value is not None}

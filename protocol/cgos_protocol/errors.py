@@ -206,6 +206,7 @@ class Code(StrEnum):
     NOT_PENDING = "not-pending", Conflict, "The bot does not wait for approval."
     NOT_RATED = "not-rated", Conflict, "The game changed no rating, or the two versions are not both rated."
     NOT_SUSPENDED = "not-suspended", Conflict, "The bot is not suspended."
+    OTHER_INCARNATION = "other-incarnation", Conflict, "The database was restored or copied since."
     OTHER_BUILD = "other-build", Conflict, "The venues were held last by a node of another build."
     QUESTION_ENDED = "question-ended", Conflict, "The question has ended."
     QUESTION_OPEN = "question-open", Conflict, "The question has not ended."

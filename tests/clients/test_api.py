@@ -207,6 +207,27 @@ def test_an_export_goes_on_where_it_broke(waits: list[float]) -> None:
     assert "venue=9x9" in last
 
 
+def test_an_export_does_not_go_on_in_a_restored_database(waits: list[float]) -> None:
+    broken = chunks(game(1), game(2), game(3)[:30], Incarnation="0001")
+    refusal = whole(409, problem(409, "other-incarnation"))
+    with Scripted(broken, refusal) as server:
+        games = api.Server(server.address, sleep=waits.append).export_games(venue="9x9")
+        assert [next(games).id, next(games).id] == [1, 2]
+        with pytest.raises(api.ApiRefused, match="other-incarnation"):
+            next(games)
+        assert "incarnation" not in server.requests[0][0]
+        assert "after=2&incarnation=0001" in server.requests[1][0]
+
+
+def test_a_ledger_is_read_in_one_incarnation() -> None:
+    page = {"venue": "9x9", "items": [], "next": 5, "last_entry": 9, "incarnation": "0001"}
+    with Scripted(whole(200, page), whole(200, page | {"next": None})) as server:
+        assert list(api.Server(server.address).ledger("9x9", after=3, incarnation="0001")) == []
+        first, second = (path for path, _ in server.requests)
+    assert "after=3&incarnation=0001" in first
+    assert "after=5&incarnation=0001" in second
+
+
 def test_a_line_that_is_cut_off_is_not_taken(waits: list[float]) -> None:
     cut = chunks(game(1), game(2)[:30], end=True)
     with Scripted(cut, chunks(game(2))) as server:

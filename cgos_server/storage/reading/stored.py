@@ -274,3 +274,8 @@ class Incarnation(NamedTuple):
 
     incarnation: str
     numbers_above: int
+
+    @property
+    def suffix(self) -> str:
+        """What sets numbers of entries apart from those of other incarnations; empty in the first one."""
+        return f"-{self.incarnation}" if self.numbers_above else ""

@@ -28,7 +28,7 @@ from cgos_server.web.site import Site
 
 CORS: Final = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, Next-After, Retry-After",
+    "Access-Control-Expose-Headers": "ETag, Incarnation, Next-After, Retry-After",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
 """Pages of anybody may read what anybody may read. Cookies and tokens never come with it."""

@@ -185,10 +185,11 @@ async def feed_of_one(site: Site, request: Request) -> Response:
     record = await record_of(site, request.path_params["event"])
     name = record.state.settings.name
     page = event_path(name)
+    incarnation = await site.history.server.incarnation()
     entries = [
         FeedEntry(
             path=f"{page}/log",
-            id=f"{page}#entry-{entry.seq}",
+            id=f"{page}#entry-{entry.seq}{incarnation.suffix}",
             at=entry.at,
             title=f"{name}: {log.kind_of(entry.said).replace('-', ' ')}",
             summary=said,

@@ -166,6 +166,7 @@ class Webhooks:
         self._changes_at = -CHANGES_MS
         self._changes_told: set[tuple[str, str, int]] = set()
         self._since = 0
+        self._suffix = ""
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._outcomes = site.metrics.webhooks
         site.metrics.sends_webhooks = lambda: self._sending
@@ -481,7 +482,7 @@ class Webhooks:
                 about = f"{happening.more['tournament']['name']} {happening.more['tournament']['seq']}"
             if QUESTION in happening.more:
                 about = f"{happening.more[QUESTION]['id']} {happening.at}"
-            words = f"{happening.event} {happening.version} {happening.venue} {about}"
+            words = f"{happening.event} {happening.version} {happening.venue} {about}{self._suffix}"
             number = hashlib.sha256(words.encode()).hexdigest()[:16]
         else:
             number = secrets.token_hex(8)
@@ -503,6 +504,7 @@ class Webhooks:
         if now - self._read_at < FRESH_MS:
             return
         hooks = {row.id: row for row in await self._site.history.people.webhooks(only_told=True)}
+        self._suffix = (await self._site.history.server.incarnation()).suffix
         self._read_at = now
         self._owners.clear()
         for number in [number for number in self._lines if number not in hooks]:

@@ -255,11 +255,13 @@ class EventLogLine(Answer, frozen=True, kw_only=True):
 
 
 class EventLog(Answer, frozen=True, kw_only=True):
-    """Entries of an event's log after `after`. `next` is the `after` of the next page, null at the end."""
+    """Entries of an event's log after `after`. `next` is the `after` of the next page, null at the end, and
+    `incarnation` goes with it."""
 
     event: EventName
     items: list[EventLogLine]
     next: int | None
+    incarnation: str = ""
 
 
 class EventExport(Answer, frozen=True, kw_only=True):

@@ -37,12 +37,14 @@ class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LedgerPage(Answer, frozen=True, kw_only=True):
-    """Entries of a venue's ledger in order. `next` is the `after` of the next page, null at the end as it is now."""
+    """Entries of a venue's ledger in order. `next` is the `after` of the next page, null at the end as it is now, and
+    `incarnation` goes with it."""
 
     venue: WireName
     items: list[LedgerEntry]
     next: int | None
     last_entry: Count
+    incarnation: str = ""
 
 
 class Spread(Answer, frozen=True, kw_only=True):

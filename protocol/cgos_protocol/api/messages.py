@@ -80,6 +80,7 @@ class Index(Answer, frozen=True, kw_only=True):
     openapi: Annotated[str, Meta(description="Path of the description of this API.")]
     documentation: Annotated[str, Meta(description="Path of the page for people.")]
     venues: list[WireName]
+    incarnation: Annotated[str, Meta(description="Of the database; another one after each restore or copy.")] = ""
 
 
 class Status(Answer, frozen=True, kw_only=True):
@@ -404,13 +405,14 @@ class RankPoint(Answer, frozen=True, kw_only=True):
 class RankHistory(Answer, frozen=True, kw_only=True):
     """What was said of a version's rank, oldest first, where it was noticeably other than before: an end of the
     interval by more than a tenth of its length, a probability by more than .01. `next` is the `after` of the next page,
-    null at the end."""
+    null at the end, and `incarnation` goes with it."""
 
     version: WireName
     venue: WireName
     system: str
     items: list[RankPoint]
     next: int | None
+    incarnation: str = ""
 
 
 class RatingPoint(Answer, frozen=True, kw_only=True):

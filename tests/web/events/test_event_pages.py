@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from pathlib import Path
+from unittest.mock import AsyncMock, patch
 from urllib.parse import urljoin
 
 import httpx2
@@ -18,6 +19,7 @@ from support.web.past import NINE
 from web.test_pages import assert_harmless, client, get
 
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.reading.stored import Incarnation
 from cgos_server.tournaments.base import BLACK_WINS
 from cgos_server.tournaments.running.settings import EventSettings
 from cgos_server.tournaments.tournament import standings
@@ -203,7 +205,12 @@ async def test_feeds_tell_what_happened(web: httpx2.AsyncClient) -> None:
     entries = one.findall(f"{atom}entry")
     assert str(entries[0].findtext(f"{atom}title")) == "Autumn-Open: ruled"
     assert "Game 3 of round 1" in str(entries[0].findtext(f"{atom}summary"))
-    assert len({entry.findtext(f"{atom}id") for entry in entries}) == len(entries)
+    ids = {entry.findtext(f"{atom}id") for entry in entries}
+    assert len(ids) == len(entries)
+    restored = AsyncMock(return_value=Incarnation("0002", 5_000_000))
+    with patch("cgos_server.storage.reading.server.Server.incarnation", restored):
+        again = ET.fromstring((await web.get("/events/Autumn-Open/feed.atom?again=1")).content)
+    assert {entry.findtext(f"{atom}id") for entry in again.findall(f"{atom}entry")} == {f"{one}-0002" for one in ids}
 
 
 @pytest.mark.parametrize("path", ["", "/standings", "/crosstable", "/rounds", "/log", "/feed.atom", "/rounds/1"])

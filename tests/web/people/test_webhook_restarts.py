@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from support.service.acting import changed
@@ -19,6 +20,7 @@ from cgos_protocol.errors import StoreError
 from cgos_protocol.facts import BotArrived, GameEnded, GameStarted
 from cgos_protocol.terms import encode_terms
 from cgos_server.presentation.settings import WebSettings
+from cgos_server.storage.reading.stored import Incarnation
 from cgos_server.storage.writing import records as r
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people import webhooks as module
@@ -146,6 +148,25 @@ async def test_what_was_told_is_not_told_again_and_the_facts_of_what_was_looked_
     (tmp_path / FILE).unlink()
     async with process(house, tmp_path) as post:  # without it, the same messages under the same ids
         assert post.net.messages[0]["id"] == ids[1], "the game began before the webhook was made"
+
+
+async def test_what_happens_after_a_restore_is_another_message(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with process(house, tmp_path) as post:
+        await post.hook(["game-ended"])
+    house.clock.ms += HOUR
+    await played(house, 500, house.clock.ms)
+    ids = []
+    for number in range(3):
+        (tmp_path / FILE).write_text(f'{{"format":1,"since":0,"until":{house.clock.ms - 1000},"hooks":{{}}}}')
+        if number == 2:
+            restored = Incarnation("0002", 5_000_000)
+            monkeypatch.setattr(house.history.server, "incarnation", AsyncMock(return_value=restored))
+        async with process(house, tmp_path) as post:
+            ids += [message["id"] for message in post.net.messages]
+    assert len(ids) == 3
+    assert ids[0] == ids[1] != ids[2]
 
 
 async def test_what_waited_when_the_process_ended_is_delivered_by_the_next(house: House, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.web.api.reading.parameters import (
     BotName,
+    Cursor,
     Name,
     PageSize,
     RatedVenue,
@@ -32,7 +33,7 @@ from cgos_server.web.around.problems import Wrong
 from cgos_server.web.pages.requests import DAY_MS, Systems
 from cgos_server.web.site import Site
 
-_CURSOR: Final = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
+_CURSOR: Final = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9a-f]{1,16}))?")
 
 _bots = Group("Bots and versions")
 
@@ -110,30 +111,32 @@ class ReadingBots:
                 raise Wrong("after", "Say either `points` or `after`: a curve has no pages.")
             curve = await self._history.changes.band(venue, version, system, points)
             return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
-        rows = await self._history.changes.page(version, venue, system=system, after=_place(after), limit=limit + 1)
+        seq, refit, known = _place(after)
+        incarnation = await self._site.check_cursor(known)
+        rows = await self._history.changes.page(version, venue, system=system, after=(seq, refit), limit=limit + 1)
         page = rows[:limit]
         return api.HistoryPage(
             version=version,
             venue=venue,
             system=system,
             items=published(page, list[api.RatingChange]),
-            next=f"{page[-1].seq}.{page[-1].refit or 0}" if len(rows) > limit else None,
+            next=f"{page[-1].seq}.{page[-1].refit or 0}.{incarnation}" if len(rows) > limit else None,
         )
 
     @_bots.get("/versions/{version}/ranks")
     async def ranks(
         self,
         version: VersionName,
+        cursor: Cursor,
         venue: RatedVenue = None,
         system: System = None,
-        after: Annotated[int, "What refits above this number said: `next` of the page before."] = 0,
         limit: Annotated[PageSize, up_to(1000)] = 200,
     ) -> api.RankHistory:
         """What refits said of a version's rank, and when."""
         version = (await self._history.bots.version(version)).name
         venue = await venue_meant(self._site, venue, version)
         system = await system_meant(self._site, venue, system)
-        rows = await self._history.ranks.page(version, venue, system, after=after, limit=limit + 1)
+        rows = await self._history.ranks.page(version, venue, system, after=cursor.after, limit=limit + 1)
         page = rows[:limit]
         return api.RankHistory(
             version=version,
@@ -141,6 +144,7 @@ class ReadingBots:
             system=system,
             items=page,
             next=page[-1].refit if len(rows) > limit else None,
+            incarnation=await self._site.check_cursor(cursor.incarnation),
         )
 
     @_bots.get("/versions/{version}/opponents")
@@ -185,11 +189,11 @@ class ReadingBots:
         return sorted(rows, key=lambda row: (row.venue, systems[row.venue].index(row.system), -row.mean))
 
 
-def _place(cursor: str | None) -> tuple[int, int]:
-    """After which entry and which refit a page begins. Raises Wrong."""
+def _place(cursor: str | None) -> tuple[int, int, str | None]:
+    """After which entry and which refit a page begins, and in which incarnation. Raises Wrong."""
     if cursor is None:
-        return 0, 0
+        return 0, 0, None
     match = _CURSOR.fullmatch(cursor)
     if match is None:
         raise Wrong("after", "`after` must be the `next` of the page before.")
-    return int(match[1]), int(match[2])
+    return int(match[1]), int(match[2]), match[3]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,7 +20,7 @@ from cgos_protocol.options import Number
 from cgos_server.presentation.events import answers, files
 from cgos_server.presentation.events.rehearsing import Wishes
 from cgos_server.tournaments.running.settings import MOST_ENTRANTS
-from cgos_server.web.api.reading.parameters import Before, BotName, EventName, OnlyVenue, PageSize, up_to
+from cgos_server.web.api.reading.parameters import Before, BotName, Cursor, EventName, OnlyVenue, PageSize, up_to
 from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
 
@@ -116,13 +117,12 @@ class ReadingEvents:
 
     @_events.get("/events/{event}/log")
     async def event_log(
-        self,
-        event: EventName,
-        after: Annotated[int, "Entries after this one: `next` of the page before."] = 0,
-        limit: Annotated[PageSize, up_to(1000)] = 200,
+        self, event: EventName, cursor: Cursor, limit: Annotated[PageSize, up_to(1000)] = 200
     ) -> api.EventLog:
         """Everything that ever happened in an event: all else follows from it."""
-        return answers.log_page(await self._site.events.named(event), after, limit)
+        record = await self._site.events.named(event)
+        incarnation = await self._site.check_cursor(cursor.incarnation, cursor.after, len(record.entries))
+        return msgspec.structs.replace(answers.log_page(record, cursor.after, limit), incarnation=incarnation)
 
     @_events.get("/events/{event}/export.json")
     async def event_export_json(self, event: EventName) -> api.EventExport:

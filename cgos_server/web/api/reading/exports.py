@@ -30,7 +30,7 @@ from cgos_server.presentation.personal import personal_json, personal_zip
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.stored import Person
 from cgos_server.web.api.reading.games import games_asked
-from cgos_server.web.api.reading.parameters import EventName, GameFilters, System, VenueName
+from cgos_server.web.api.reading.parameters import Cursor, EventName, GameFilters, System, VenueName
 from cgos_server.web.api.reading.rated import system_meant
 from cgos_server.web.api.typed import Group, HandlerT
 from cgos_server.web.around.disconnect import while_there
@@ -43,8 +43,13 @@ STALLED_S: Final = 120.0
 NEXT_AFTER: Final = "Next-After"
 """The header that says what to give as `after` the next time, to get what is new."""
 
+INCARNATION: Final = "Incarnation"
+"""The header that says what to give as `incarnation` with it."""
+
 _CONSTANT: Final = "A stream of any length, packed where `Accept-Encoding` names gzip. "
-_NEXT_TIME: Final = "the header `Next-After` says what to give the next time, to get what is new by then."
+_NEXT_TIME: Final = (
+    "the headers `Next-After` and `Incarnation` say what to give as `after` and `incarnation` the next time."
+)
 _GO_ON: Final = f"After an interruption go on with the last line's number as `after`; {_NEXT_TIME}"
 _GAMES: Final = _CONSTANT + "Ended games only, by their numbers, oldest first. " + _GO_ON
 _REFITS: Final = _CONSTANT + "By the refits' numbers, in order. " + _GO_ON
@@ -75,10 +80,6 @@ _MEDIA: Final = {
 _FILES: Final[Mapping[str, type[Form[File]]]] = MappingProxyType(
     {api_route.TAR: Tar, api_route.SGF: Joined, api_route.ZIP: Zip}
 )
-
-AfterGame = Annotated[int, "Only games above this number."]
-AfterEntry = Annotated[int, "Only entries above this number."]
-AfterRefit = Annotated[int, "Only refits above this number."]
 
 _exports = Group("Exports")
 
@@ -131,22 +132,22 @@ class Exports:
 
     @export("/games.ndjson", "Games as lines of JSON.", _GAMES)
     @export("/games.csv", "Games as a table.", _GAMES)
-    async def games(
-        self, operation: Operation, filters: GameFilters, after: AfterGame = 0
-    ) -> Annotated[Bulk, ExportedGame]:
+    async def games(self, operation: Operation, filters: GameFilters, cursor: Cursor) -> Annotated[Bulk, ExportedGame]:
         """Ended games, oldest first."""
-        chunks = self._history.bulk.rated_games(await self._known(filters), after)
+        chunks = self._history.bulk.rated_games(await self._known(filters), cursor.after)
         rows = functools.partial(exported_games, headline=Systems(self._site).headline)
-        last = await self._next_game(filters.venue, after)
-        return _bulk(operation, chunks, rows, name="games", next_after=last, kind=ExportedGame)
+        last = await self._next_game(filters.venue, cursor.after)
+        return await self._bulk(
+            operation, cursor, chunks, rows, name="games", last=last, gapless=False, kind=ExportedGame
+        )
 
     @export("/games.tar", "Games as files (SGF) in an archive.", _GAMES + _LEFT_OUT)
-    async def files(self, operation: Operation, filters: GameFilters, after: AfterGame = 0) -> Annotated[Bulk, File]:
+    async def files(self, operation: Operation, filters: GameFilters, cursor: Cursor) -> Annotated[Bulk, File]:
         """The same games as files in an archive, a folder a venue."""
-        chunks = self._history.bulk.details(await self._known(filters), after)
+        chunks = self._history.bulk.details(await self._known(filters), cursor.after)
         rows = functools.partial(game_files, place=self._site.settings.server_name)
-        last = await self._next_game(filters.venue, after)
-        return _bulk(operation, chunks, rows, name="games", next_after=last)
+        last = await self._next_game(filters.venue, cursor.after)
+        return await self._bulk(operation, cursor, chunks, rows, name="games", last=last, gapless=False)
 
     @export("/events/{event}/games.sgf", "An event's games as one SGF collection.", _EVENT)
     @export("/events/{event}/games.zip", "An event's games as files (SGF) in an archive.", _EVENT)
@@ -155,18 +156,21 @@ class Exports:
         wanted = GameFilter(event=event, running=False)
         chunks = self._history.bulk.details(await self._of_known(wanted))
         rows = functools.partial(game_files, place=self._site.settings.server_name, event=event)
-        return _bulk(operation, chunks, rows, name=event, next_after=await self._next_game(None, 0))
+        last = await self._next_game(None, 0)
+        return await self._bulk(operation, Cursor(), chunks, rows, name=event, last=last)
 
     @export("/venues/{venue}/ratings.ndjson", "Every change of every rating as lines of JSON.", _RATINGS)
     @export("/venues/{venue}/ratings.csv", "Every change of every rating as a table.", _RATINGS)
     async def ratings(
-        self, operation: Operation, venue: VenueName, system: System = None, after: AfterEntry = 0
+        self, operation: Operation, venue: VenueName, cursor: Cursor, system: System = None
     ) -> Annotated[Bulk, ExportedChange]:
         """Every change of every rating in a venue under a system, by the ledger's entries, in order."""
         last = await self._history.ledger.last_entry(venue)
         system = await system_meant(self._site, venue, system)
-        chunks = self._history.bulk.changes(venue, system, after)
-        return _bulk(operation, chunks, list, name=f"{venue}-ratings", next_after=last, kind=ExportedChange)
+        chunks = self._history.bulk.changes(venue, system, cursor.after)
+        return await self._bulk(
+            operation, cursor, chunks, list, name=f"{venue}-ratings", last=last, kind=ExportedChange
+        )
 
     @export(
         "/venues/{venue}/refits.ndjson",
@@ -174,35 +178,33 @@ class Exports:
         _REFITS,
     )
     async def refits(
-        self, operation: Operation, venue: VenueName, system: System = None, after: AfterRefit = 0
+        self, operation: Operation, venue: VenueName, cursor: Cursor, system: System = None
     ) -> Annotated[Bulk, ExportedRefit]:
         """Every refit of a system in a venue, by its number, with what it moved."""
         system = await system_meant(self._site, venue, system)
         latest = await self._history.refits.recorded(venue, system, limit=1)
-        chunks = self._history.bulk.refits(venue, system, after)
+        chunks = self._history.bulk.refits(venue, system, cursor.after)
         last = latest[-1].number if latest else 0
-        return _bulk(operation, chunks, list, name=f"{venue}-refits", next_after=last, kind=ExportedRefit)
+        return await self._bulk(operation, cursor, chunks, list, name=f"{venue}-refits", last=last, kind=ExportedRefit)
 
     @export("/venues/{venue}/ranks.ndjson", "What refits said of ranks, as lines of JSON.", _RANKS)
     @export("/venues/{venue}/ranks.csv", "What refits said of ranks, as a table.", _RANKS)
     async def ranks(
-        self, operation: Operation, venue: VenueName, system: System = None, after: AfterRefit = 0
+        self, operation: Operation, venue: VenueName, cursor: Cursor, system: System = None
     ) -> Annotated[Bulk, ExportedRank]:
         """What the refits of a system said of the ranks in a venue, by their numbers, in order."""
         system = await system_meant(self._site, venue, system)
         last = await self._history.refits.last(venue, system)
-        chunks = self._history.bulk.ranks(venue, system, after)
-        return _bulk(operation, chunks, list, name=f"{venue}-ranks", next_after=last, kind=ExportedRank)
+        chunks = self._history.bulk.ranks(venue, system, cursor.after)
+        return await self._bulk(operation, cursor, chunks, list, name=f"{venue}-ranks", last=last, kind=ExportedRank)
 
     @export("/venues/{venue}/ledger.ndjson", "A ledger as lines of JSON.", _LEDGER)
     @export("/venues/{venue}/ledger.csv", "A ledger as a table.", _LEDGER)
-    async def ledger(
-        self, operation: Operation, venue: VenueName, after: AfterEntry = 0
-    ) -> Annotated[Bulk, LedgerEntry]:
+    async def ledger(self, operation: Operation, venue: VenueName, cursor: Cursor) -> Annotated[Bulk, LedgerEntry]:
         """A venue's numbered entries, in order."""
         last = await self._history.ledger.last_entry(venue)
-        chunks = self._history.bulk.ledger(venue, after)
-        return _bulk(operation, chunks, list, name=f"{venue}-ledger", next_after=last, kind=LedgerEntry)
+        chunks = self._history.bulk.ledger(venue, cursor.after)
+        return await self._bulk(operation, cursor, chunks, list, name=f"{venue}-ledger", last=last, kind=LedgerEntry)
 
     async def _known(self, filters: GameFilters) -> GameFilter:
         """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
@@ -229,34 +231,40 @@ class Exports:
         newest = await self._history.games.find(GameFilter(venue=venue), 1)
         return newest[0].id if newest else 0
 
+    async def _bulk(
+        self,
+        operation: Operation,
+        cursor: Cursor,
+        chunks: AsyncIterator[Sequence[Any]],
+        rows: Callable[[Any], Sequence[Any]],
+        *,
+        name: str,
+        last: int,
+        gapless: bool = True,
+        kind: type[Struct] | None = None,
+    ) -> Bulk:
+        """The export as this operation writes it.
 
-def _bulk(
-    operation: Operation,
-    chunks: AsyncIterator[Sequence[Any]],
-    rows: Callable[[Any], Sequence[Any]],
-    *,
-    name: str,
-    next_after: int,
-    kind: type[Struct] | None = None,
-) -> Bulk:
-    """The export as this operation writes it.
-
-    :param chunks: portions of rows, an asynchronous generator
-    :param rows: makes of a portion the lines or files
-    :param name: of the file, without its suffix
-    :param next_after: what to give as `after` the next time
-    :param kind: of the lines; None where files are exported
-    """
-    (media,) = operation.media
-    form: Form[Any] = _FILES[media]() if kind is None else Csv(kind) if media == api_route.CSV else Ndjson()
-    file = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{operation.path.rpartition('.')[2]}")
-    headers = {
-        "Cache-Control": "no-store",
-        "Content-Disposition": f'attachment; filename="{file}"',
-        "X-Accel-Buffering": "no",
-        NEXT_AFTER: str(next_after),
-    }
-    return Bulk(stream(chunks, rows, form), headers, media)
+        :param cursor: where it goes on
+        :param chunks: portions of rows, an asynchronous generator
+        :param rows: makes of a portion the lines or files
+        :param name: of the file, without its suffix
+        :param last: what to give as `after` the next time
+        :param gapless: `last` is the largest number that there is
+        :param kind: of the lines; None where files are exported
+        """
+        incarnation = await self._site.check_cursor(cursor.incarnation, cursor.after if gapless else 0, last)
+        (media,) = operation.media
+        form: Form[Any] = _FILES[media]() if kind is None else Csv(kind) if media == api_route.CSV else Ndjson()
+        file = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{operation.path.rpartition('.')[2]}")
+        headers = {
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="{file}"',
+            "X-Accel-Buffering": "no",
+            NEXT_AFTER: str(last),
+            INCARNATION: incarnation,
+        }
+        return Bulk(stream(chunks, rows, form), headers, media)
 
 
 async def personal_data(site: Site, person: Person, *, packed: bool) -> Bulk:

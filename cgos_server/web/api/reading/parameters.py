@@ -62,6 +62,13 @@ IN_PATHS: Final[Mapping[str, Any]] = MappingProxyType(
 """Name -> type of the parameters in the paths of commands."""
 
 
+class Cursor(Query, frozen=True, kw_only=True):
+    """Where to go on."""
+
+    after: Annotated[int, "Only what has a number above this one."] = 0
+    incarnation: Annotated[Words | None, "What came with `after`. Another one than the database's is refused."] = None
+
+
 class GameFilters(Query, frozen=True, kw_only=True):
     """Which games are meant: those of which all of this is true."""
 

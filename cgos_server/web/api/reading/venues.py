@@ -31,6 +31,7 @@ from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import (
     MOMENT,
     Before,
+    Cursor,
     OtherVersionName,
     PageSize,
     System,
@@ -171,19 +172,18 @@ class ReadingVenues:
 
     @_venues.get("/venues/{venue}/ledger")
     async def ledger(
-        self,
-        venue: VenueName,
-        after: Annotated[int, "Entries after this one."] = 0,
-        limit: Annotated[PageSize, up_to(1000)] = 200,
+        self, venue: VenueName, cursor: Cursor, limit: Annotated[PageSize, up_to(1000)] = 200
     ) -> figures.LedgerPage:
         """The numbered facts that ratings follow from."""
-        rows = await self._history.ledger.named(venue, after, limit + 1)
+        last = await self._history.ledger.last_entry(venue)
+        rows = await self._history.ledger.named(venue, cursor.after, limit + 1)
         page = rows[:limit]
         return figures.LedgerPage(
             venue=venue,
             items=page,
             next=page[-1].seq if len(rows) > limit else None,
-            last_entry=await self._history.ledger.last_entry(venue),
+            last_entry=last,
+            incarnation=await self._site.check_cursor(cursor.incarnation, cursor.after, last),
         )
 
     @_venues.get("/venues/{venue}/metrics")
