@@ -57,7 +57,7 @@ def list_events(
             "system": lambda row: row.system,
             "phase": lambda row: row.phase,
             "starts (UTC)": lambda row: when(row.started_at or row.starts_at),
-            "entrants": lambda row: row.entrants,
+            "entrants": lambda row: row.field or row.entrants,
             "status": lambda row: row.status,
         },
         as_json=as_json,

@@ -51,6 +51,7 @@ def _summary(record: EventRecord) -> api.EventSummary:
         paused=state.paused is not None,
         entrants=len(state.there),
         waiting=len(state.waiting),
+        field=len(state.event.entrants),
         rounds=len(state.event.rounds),
         planned=state.event.planned,
         games=len(games),
@@ -75,7 +76,8 @@ def status(record: EventRecord) -> str:
     match state.phase:
         case Phase.ANNOUNCED:
             opens = "" if times.opens_at is None else f" It opens on {words.moment(times.opens_at)} UTC."
-            return f"Entry is not open yet.{opens}"
+            starts = _starts(times).replace("UTC.", "UTC, if entry is opened by then.")
+            return f"Entry is not open yet.{opens}{starts}"
         case Phase.ENTRY:
             closes = "" if times.closes_at is None else f" It closes on {words.moment(times.closes_at)} UTC."
             return f"Entry is open: {there} so far.{closes}{_starts(times)}"

@@ -53,7 +53,7 @@ def _warning(written: Mapping[str, str]) -> str:
 
 
 def _has_rounds(state: EventState | None) -> bool:
-    return state is not None and bool(state.event.rounds) and state.phase is Phase.RUNNING
+    return state is not None and bool(state.event.rounds) and state.phase in (Phase.RUNNING, Phase.OVER)
 
 
 class EventRule(Command[Done], frozen=True, kw_only=True, tag="event rule"):
@@ -173,13 +173,19 @@ class EventReplay(Command[Done], frozen=True, kw_only=True, tag="event replay"):
 
 
 class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-back"):
-    """Take the last round of an event back: it is paired again. Its games that run are ended."""
+    """Take the last round of an event back: it is paired again. Its games that run are ended.
+
+    For ten minutes after the event's end, too: it goes on.
+    """
 
     allowed = Right.OPERATOR
     live = True
     audited = ("reason", "round", "with_results")
     surfaces = (
-        CommandLine("event take-back", "Take the last round of EVENT back: it is paired again."),
+        CommandLine(
+            "event take-back",
+            "Take the last round of EVENT back: it is paired again.\n\nFor ten minutes after the event's end, too.",
+        ),
         ApiRoute(
             "take_back_round",
             "POST",
@@ -191,6 +197,7 @@ class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-ba
             PAGE,
             "Take it back",
             title="Take the last round back",
+            note="For ten minutes after the event's end, too: it goes on.",
             when=_has_rounds,
             warning="The last round of {event} will be paired again; its games that run are ended.",
             grave=True,
@@ -214,7 +221,7 @@ class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-ba
     async def perform(self, context: CommandContext) -> Done:
         reason = reason_for(self.reason, "the round is taken back")
         events = context.server.events
-        number = len(events.state(self.event).event.rounds)
+        number = len((await events.reopen(self.event)).event.rounds)
         if self.round not in (None, number):
             raise Invalid(
                 Code.ROUND_BEGUN, f"Round {number} of {self.event} is the last one now. Look at it, and name that one."

@@ -47,6 +47,9 @@ BEFORE: Final = frozenset({Phase.ANNOUNCED, Phase.ENTRY, Phase.CLOSED})
 AFTER: Final = frozenset({Phase.OVER, Phase.CANCELLED})
 """Nothing happens any more."""
 
+TAKE_BACK_MS: Final = 600_000
+"""How long after the end the last round can be taken back."""
+
 
 class Seat(Struct, frozen=True, kw_only=True):
     """Somebody who has entered.
@@ -175,7 +178,7 @@ def after(state: EventState, entry: log.LogEntry) -> EventState:
 
 def _may_come_after(state: EventState, said: log.Said) -> bool:
     """True for what may still be said of an event that is over or cancelled."""
-    late = (log.Ruled, log.Decided, log.Followed) if state.phase is Phase.OVER else (log.Followed,)
+    late = (log.Ruled, log.TakenBack, log.Decided, log.Followed) if state.phase is Phase.OVER else (log.Followed,)
     return isinstance(said, late)
 
 
@@ -414,6 +417,11 @@ def _ruled(state: EventState, entry: log.LogEntry) -> EventState:
 
 def _taken_back(state: EventState, entry: log.LogEntry) -> EventState:
     said: log.TakenBack = entry.said  # type: ignore[assignment]
+    if state.ended_at is not None:
+        if entry.at - state.ended_at > TAKE_BACK_MS:
+            until = "its last round could be taken back for ten minutes after the end"
+            raise Invalid(Code.EVENT_OVER, f"{state.settings.name} is over: {until}.")
+        state = replace(state, phase=Phase.RUNNING, ended_at=None)
     _require_running(state)
     return _with_record(state, take_back_round(state.event, said.with_results))
 

@@ -42,10 +42,12 @@ class EventsPage(PublicPage):
         over = [row for row in rows if row.phase in AFTER and (earlier is None or row.id < earlier)]
         page = over[:OVER]
         now = await self.site.events.summaries([row for row in rows if row.phase not in AFTER])
+        soon = sorted((each for each in now if each.phase != "running"), key=_when)
         return {
             "refresh": earlier is None,
             "on": [each for each in now if each.phase == "running"],
-            "coming": sorted((each for each in now if each.phase != "running"), key=_when),
+            "coming": [each for each in soon if not _is_overdue(each, self.site.now_ms())],
+            "overdue": [each for each in soon if _is_overdue(each, self.site.now_ms())],
             "over": await self.site.events.summaries(page),
             "any": bool(rows),
             "first": earlier is None,
@@ -57,6 +59,11 @@ class EventsPage(PublicPage):
 def _when(event: EventSummary) -> tuple[bool, int, int]:
     """Those that start soon first, those without a time last."""
     return event.starts_at is None, event.starts_at or 0, event.id
+
+
+def _is_overdue(event: EventSummary, now: int) -> bool:
+    """True where the start has passed (Unix ms), and nobody has opened the event."""
+    return event.phase == "announced" and event.starts_at is not None and event.starts_at < now
 
 
 class Glance(NamedTuple):
@@ -74,7 +81,8 @@ async def glance(site: Site, most: int) -> Glance:
     coming = [row for row in rows if row.phase != Phase.RUNNING]
     summaries = sorted(await site.events.summaries(coming[: 4 * most]), key=_when)
     more = len(on) > most or len(coming) > most
-    return Glance(await site.events.summaries(on[:most]), summaries[:most], more)
+    soon = [each for each in summaries if not _is_overdue(each, site.now_ms())]
+    return Glance(await site.events.summaries(on[:most]), soon[:most], more)
 
 
 async def of_bot(site: Site, bot: str, most: int) -> tuple[list[BotEvent], int]:
@@ -99,7 +107,7 @@ def _entries(event: EventSummary) -> list[FeedEntry]:
     page, name = event_path(event.name), event.name
     moments = [
         ("announced", event.announced_at, f"{name} is announced", event.about or f"{event.system} in {event.venue}."),
-        ("started", event.started_at, f"{name} has started", f"{event.entrants} entrants."),
+        ("started", event.started_at, f"{name} has started", f"{event.field} entrants."),
         ("ended", event.ended_at, f"{name} is {event.phase}", event.status),
     ]
     return [

@@ -215,7 +215,7 @@ def facts(record: EventRecord) -> list[tuple[str, str]]:
     summary = answers.summary(record)
     rounds = f"{summary.rounds}" if summary.planned is None else f"{summary.rounds} of {summary.planned}"
     listed: list[tuple[str, Any]] = [
-        ("entrants" if summary.entrants != 1 else "entrant", summary.entrants),
+        ("entrants" if summary.entrants != 1 else "entrant", summary.field or summary.entrants),
         ("rounds" if summary.rounds != 1 or summary.planned not in (None, 1) else "round", rounds),
         ("games ended" if summary.ended != 1 else "game ended", summary.ended),
         ("running", summary.running),

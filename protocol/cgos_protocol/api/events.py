@@ -34,10 +34,11 @@ Points = Annotated[float, Meta(ge=0)]
 class EventSummary(Answer, frozen=True, kw_only=True):
     """One event in a list.
 
-    `status`: how far it is, as a sentence. `entrants`: who has a place; `waiting`: who waits for one. `rounds`: how
-    many have begun; `planned`: null where the system, or whoever ends it, says how many there are. `games` have been
-    paired, `ended` of them have a result, `running` are being played. `leaders`: who has the first place.
-    `starts_at`: when it is to start, null where that has not been said.
+    `status`: how far it is, as a sentence. `entrants`: who has a place; `waiting`: who waits for one; `field`: who is
+    in the standings, those who withdrew included; 0 before the start. `rounds`: how many have begun; `planned`: null
+    where the system, or whoever ends it, says how many there are. `games` have been paired, `ended` of them have a
+    result, `running` are being played. `leaders`: who has the first place. `starts_at`: when it is to start, null where
+    that has not been said.
     """
 
     id: Id
@@ -51,6 +52,7 @@ class EventSummary(Answer, frozen=True, kw_only=True):
     paused: bool
     entrants: Count
     waiting: Count
+    field: Count = 0
     rounds: Count
     planned: Annotated[int, Meta(ge=1)] | None
     games: Count

@@ -257,6 +257,20 @@ async def test_a_round_that_is_taken_back_is_paired_again_and_its_games_end() ->
     assert len(room.state().event.rounds) == 2
 
 
+async def test_the_last_round_of_an_event_that_is_over_is_played_again() -> None:
+    room = await EventRoom.open("anna", "bert", "carl", "dora")
+    await room.hold("anna", "bert", "carl", "dora", system="swiss", rounds=1)
+    await room.play_on()
+    assert (await room.director.reopen("E")).phase is Phase.OVER
+    room.say(log.TakenBack(reason="A wrong order.", with_results=True))
+    room.ready()
+    await room.look()
+    assert room.state().phase is Phase.RUNNING
+    assert len(room.running) == 2
+    await room.play_on()
+    assert (await room.director.reopen("E")).phase is Phase.OVER
+
+
 async def test_a_corrected_semifinal_takes_the_final_back() -> None:
     room = await EventRoom.open("anna", "bert", "carl", "dora")
     await room.hold("anna", "bert", "carl", "dora", system="cup")

@@ -207,6 +207,16 @@ async def test_the_last_round_is_taken_back(admin: Admin, desk: Desk, store: Any
     assert await code(admin.handle(EventTakeBack(event=CUP, reason="Wrong."))) == "no-round"
 
 
+async def test_the_last_round_is_taken_back_though_the_event_has_just_ended(admin: Admin, desk: Desk) -> None:
+    await begin(admin, desk)
+    for _, game in desk.states[CUP].open_games:
+        await admin.handle(rule(game.id, "1-0"))
+    await admin.handle(EventFinish(event=CUP, reason="Enough."))
+    answer = await admin.handle(EventTakeBack(event=CUP, reason="Wrong.", with_results=True))
+    assert answer.sentence == "Round 1 of Cup is taken back and will be paired again."
+    assert desk.states[CUP].phase is Phase.RUNNING
+
+
 async def test_a_round_that_is_not_the_last_one_any_more_is_not_taken_back(admin: Admin, desk: Desk) -> None:
     await begin(admin, desk, system="swiss")
     desk.play(CUP, dict.fromkeys(desk.open_numbers(CUP), WHITE_WINS))

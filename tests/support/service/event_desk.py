@@ -53,7 +53,7 @@ class Desk:
         return self.states[name]
 
     def say(self, name: str, said: log.Said, actor: str) -> EventState:
-        before = self.states[name] if isinstance(said, log.Ruled) else self.state(name)
+        before = self.states[name] if isinstance(said, log.Ruled | log.TakenBack) else self.state(name)
         self.states[name] = after(before, log.LogEntry(before.seq + 1, self.now_ms(), actor, said))
         self.said.append((name, actor, said))
         return self.states[name]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from support.tournaments.held_events import HeldEvent
 
+from cgos_protocol.errors import Refused
 from cgos_server.tournaments.base import BLACK_WINS, VOID, WHITE_WINS, Result
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.settings import EventSettings
-from cgos_server.tournaments.running.state import Phase
+from cgos_server.tournaments.running.state import Phase, after
 
 NAMES = ("Ann-1", "Bob-1", "Cid-1", "Dan-1")
 
@@ -58,3 +59,36 @@ def test_a_cup_that_was_ended_early_goes_on_where_matches_are_taken_back() -> No
     held.advance()
     assert held.state.phase is Phase.RUNNING
     assert len(held.state.due_games) == 1
+
+
+def played_out() -> HeldEvent:
+    held = HeldEvent(EventSettings(name="E", venue="9x9", system="swiss", rounds=2))
+    held.start(NAMES)
+    for _ in range(2):
+        held.play_round(lambda _: WHITE_WINS)
+    assert held.state.phase is Phase.OVER
+    return held
+
+
+@pytest.mark.parametrize("minutes", [0, 10, 11])
+def test_the_last_round_can_be_taken_back_for_ten_minutes_after_the_end(minutes: int) -> None:
+    held = played_out()
+    assert held.state.ended_at is not None
+    back = log.TakenBack(reason="Two sides were swapped.", with_results=True)
+    entry = log.LogEntry(held.state.seq + 1, held.state.ended_at + 60_000 * minutes, "operator", back)
+    if minutes > 10:
+        with pytest.raises(Refused, match="its last round could be taken back for ten minutes after the end"):
+            after(held.state, entry)
+        return
+    state = after(held.state, entry)
+    assert (state.phase, state.ended_at, len(state.event.rounds)) == (Phase.RUNNING, None, 1)
+    with pytest.raises(Refused, match="Say that they are to be taken back too"):
+        after(held.state, entry._replace(said=log.TakenBack(reason="Swapped.")))
+
+
+def test_of_a_cancelled_event_no_round_is_taken_back() -> None:
+    held = HeldEvent(EventSettings(name="E", venue="9x9", system="swiss", rounds=2))
+    held.start(NAMES)
+    held.say(log.Cancelled(reason="Rain."), "operator")
+    with pytest.raises(Refused, match="nothing of it can be changed"):
+        held.say(log.TakenBack(reason="Swapped.", with_results=True), "operator")

@@ -15,13 +15,14 @@ import pytest
 from support.storage.storage_sample import put
 from support.tournaments.held_events import HeldEvent
 from support.web.held import COMING, NAMES, OVER, RUNNING, write_held
-from support.web.past import NINE
+from support.web.past import NINE, NOW
 from web.test_pages import assert_harmless, client, get
 
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.stored import Incarnation
 from cgos_server.tournaments.base import BLACK_WINS
-from cgos_server.tournaments.running.settings import EventSettings
+from cgos_server.tournaments.running import log
+from cgos_server.tournaments.running.settings import EventSettings, Times
 from cgos_server.tournaments.tournament import standings
 
 SUB_PAGES = ("standings", "crosstable", "rounds", "rounds/1", "games?n=1&n=2", "entrants", "log")
@@ -235,3 +236,38 @@ async def test_a_page_follows_the_log(tmp_path: Path) -> None:
     assert "Round 1 of 2" in before.text
     assert "Round 2 of 2" in after.text
     assert "Round 1 of 2" not in after.text
+
+
+async def test_an_event_that_nobody_opened_in_time_does_not_come(tmp_path: Path) -> None:
+    hour = 3_600_000
+    events = [
+        HeldEvent(EventSettings(name=name, venue="9x9", system="dutch", rounds=2, times=Times(starts_at=NOW + at)))
+        for name, at in (("Late", -hour), ("Soon", hour))
+    ]
+    path = tmp_path / "cgos.sqlite"
+    write_held(path, events)
+    async with History(path) as history, client(history) as web:
+        page, front = await get(web, "/events"), await get(web, "/")
+    assert "Soon" in page.text.partition("Not opened in time")[0]
+    assert "Late" not in page.text.partition("Not opened in time")[0]
+    assert "Late" in page.text.partition("Not opened in time")[2]
+    assert "UTC, if entry is opened by then." in page.text
+    assert ("Soon" in front.text, "Late" in front.text) == (True, False)
+
+
+async def test_who_withdrew_stays_one_of_the_field(tmp_path: Path) -> None:
+    held = HeldEvent(EventSettings(name="Six", venue="9x9", system="dutch", rounds=2), first_game=7000)
+    held.start(NAMES[:6])
+    held.play_round(lambda _: BLACK_WINS)
+    held.say(log.Withdrawn(entrant=6, by="operator"), "operator")
+    held.advance()
+    path = tmp_path / "cgos.sqlite"
+    write_held(path, [held], games=False)
+    async with History(path) as history, client(history) as web:
+        page, bot = await get(web, "/events/Six"), await get(web, f"/bot/{NAMES[0]}")
+        summary = (await web.get("/api/v1/events/Six")).json()["summary"]
+        (listed,) = [row for row in (await get(web, "/events")).rows if row[0].startswith("Six")]
+    assert "6 entrants" in " ".join(page.text.split())
+    assert listed[3] == "6"
+    assert next(row[3] for row in bot.rows if row[0] == "Six") == "6"
+    assert (summary["field"], summary["entrants"]) == (6, 5)
