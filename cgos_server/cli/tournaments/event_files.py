@@ -51,7 +51,7 @@ class EventChoice(NamedTuple):
         data = bytes_of(self.file)
         word, given = (None, {}) if self.system is None else known(self.system)
         file = tournament_file.read(self.file.name, data, word)
-        for remark in file.remarks:
+        for remark in (*file.remarks, *tournament_file.check_scores(file)):
             say(remark)
         if word is None and not file.names_system:
             if needs_system:
@@ -172,6 +172,7 @@ def save(target: Path, file: TournamentFile, event: Event, *, beside_json: bool,
 def player(event: Event, word: str) -> int:
     """The id of a player given by number or name. Raises Refused."""
     ids = [one.id for one in event.entrants if word == str(one.id)]
+    ids = ids or [id_ for id_, name in event.names.items() if name.casefold() == word.casefold()]
     ids = ids or [one.id for one in event.entrants if one.name.casefold() == word.casefold()]
     if len(ids) == 1:
         return ids[0]

@@ -40,7 +40,6 @@ from cgos_server.tournaments import tournament as pure
 from cgos_server.tournaments.amending import amend, described
 from cgos_server.tournaments.base import Event, OptionValue, Round
 from cgos_server.tournaments.event import begin, game_between, game_by_id, open_games
-from cgos_server.tournaments.files.formats import check_scores
 from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.recheck import Recheck, recheck
 from cgos_server.tournaments.registry import SHORT, options_of
@@ -200,9 +199,7 @@ def check(chosen: EventChoice, as_json: bool) -> None:
 
     Exits with 1 where something differs. Who was absent in a round is taken to have asked for that.
     """
-    file, event = chosen.open()
-    for sentence in check_scores(file):
-        say(sentence)
+    _, event = chosen.open()
     rounds: list[Recheck] = []
     with progress_bar("Rounds") as progress:
         for each in recheck(event):
