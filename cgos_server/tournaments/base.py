@@ -6,6 +6,7 @@ it. Points are whole half points throughout. Must not know: any single system, f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -235,8 +236,9 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True,
 
     @cached_property
     def names(self) -> Mapping[int, str]:
-        """By id, in the order of registration."""
-        return {one.id: one.name for one in self.entrants}
+        """By id, in the order of registration; namesakes are told apart by their ids, as in ``Ann #3``."""
+        times = Counter(one.name for one in self.entrants)
+        return {one.id: f"{one.name} #{one.id}" if times[one.name] > 1 else one.name for one in self.entrants}
 
     @property
     def games(self) -> Iterator[tuple[int, Game]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from cgos_protocol.errors import Code, Conflict
+from cgos_protocol.errors import Code, Conflict, Invalid
 from cgos_server.cli.common import gathered, json_option
 from cgos_server.cli.files import overwrite_option
 from cgos_server.cli.output import print_json
@@ -122,12 +122,13 @@ def _entrant(event: Event, text: str) -> Entrant:
     """NAME[=RATING] with the next free number; the last equals sign counts."""
     name, equals, rating = text.rpartition("=")
     free = max((one.id for one in event.entrants), default=0) + 1
-    if not equals:
-        return Entrant(id=free, name=text)
     try:
-        return Entrant(id=free, name=name, rating=float(rating))
+        entrant = Entrant(id=free, name=name, rating=float(rating)) if equals else Entrant(id=free, name=text)
     except ValueError:
         raise click.BadParameter(f"{rating!r} in {text!r} is no rating.", param_hint="--enter") from None
+    if any(one.name.casefold() == entrant.name.casefold() for one in event.entrants):
+        raise Invalid(Code.ENTRANT_NAME, f"{entrant.name} has entered already. Give another name.")
+    return entrant
 
 
 def _request(event: Event, text: str) -> Request:

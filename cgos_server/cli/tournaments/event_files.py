@@ -185,6 +185,7 @@ def save(target: Path, file: TournamentFile, event: Event, *, beside_json: bool,
 def player(event: Event, word: str) -> int:
     """The id of a player given by number or name. Raises Refused."""
     ids = [one.id for one in event.entrants if word == str(one.id)]
+    ids = ids or [id_ for id_, name in event.names.items() if name.casefold() == word.casefold()]
     ids = ids or [one.id for one in event.entrants if one.name.casefold() == word.casefold()]
     if len(ids) == 1:
         return ids[0]

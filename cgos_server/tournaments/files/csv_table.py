@@ -150,11 +150,16 @@ def to_event(table: Table, system: str) -> Event:
     :raises Misread: where a cell cannot be understood, or two contradict each other
     """
     entrants: dict[int, tuple[Row, Entrant]] = {}
+    named: dict[str, Row] = {}
     for number, row in enumerate(table.rows, 1):
         one = _entrant(table, row, number)
         if one.id in entrants:
             problem = f"player {one.id} is in line {entrants[one.id][0].line} too"
             raise table.fault(row, "id", problem, "Give every player a number of its own")
+        namesake = named.setdefault(one.name.casefold(), row)
+        if namesake is not row and "id" not in table.columns:
+            problem = f"{one.name} is in line {namesake.line} too"
+            raise table.fault(row, "name", problem, "Give another name, or a column id if they are two players")
         entrants[one.id] = (row, one)
     texts = {id_: _texts(table, row) for id_, (row, _) in entrants.items()}
     begun = _begun(texts)

@@ -128,7 +128,7 @@ def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
         names_system=trf_event.system_said(general) is not None,
         keeps_options=general.extra_line is not None,
         hindrances=tuple(trf_event.hindrances(general)),
-        remarks=tuple(trf_event.remarks(general)),
+        remarks=(*trf_event.remarks(general), *trf_event.cut_lines(document)),
         kept=document,
     )
 

@@ -40,6 +40,7 @@ DEFAULT_SYSTEM: Final = "dutch"
 NAME_WIDTH: Final = 33
 COUNTRY_WIDTH: Final = 3
 RATING_MAX: Final = 9999
+RATING_COLUMN: Final = 49
 _CODED: Final = (
     (re.compile(r"FIDE_DUTCH(_20[0-9]{2})?(_BAKU)?", re.ASCII), "dutch"),
     (re.compile(r"FIDE_BURSTEIN(_BAKU)?"), "burstein"),
@@ -136,6 +137,17 @@ def remarks(general: Records) -> Iterator[str]:
     to_the_end = min(general.rounds or PROGRAM_ROUNDS, PROGRAM_ROUNDS)
     if any(one.first > 1 or one.last < to_the_end for one in general.forbidden):
         yield "Pairs forbidden for some rounds are taken as forbidden where the next round is one of them."
+
+
+def cut_lines(document: Document) -> Iterator[str]:
+    """Sentences where a player's line seems to be cut short: in its rating, or before points that other lines have."""
+    have_points = any(one.points is not None for one in document.players)
+    for one in document.players:
+        length = len(document.lines[one.line].text.rstrip())
+        in_rating = RATING_COLUMN <= length - one.shift < RATING_COLUMN + 3
+        if in_rating or (have_points and one.points is None):
+            where = "inside the rating" if in_rating else "before the points that other lines have"
+            yield f"Line {one.line + 1} (player {one.id}) ends in column {length}, {where}. It may be cut short."
 
 
 def check_scores(document: Document) -> Iterator[str]:

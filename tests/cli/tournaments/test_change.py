@@ -54,6 +54,8 @@ def test_the_file_may_be_another_one(file: Path, tmp_path: Path) -> None:
         ((), "Nothing changes"),
         (("--rejoin", "1"), "Nothing changes"),
         (("--withdraw", "1", "--withdraw", "nobody"), "Nobody entered as 'nobody'"),
+        (("--withdraw", "1", "--enter", "Bot-2=1500"), "Bot-2 has entered already. Give another name."),
+        (("--enter", "twice", "--enter", "twice"), "twice has entered already"),
         (("--withdraw", "1", "--enter", "x=strong"), "'strong' in 'x=strong' is no rating"),
         (("--withdraw", "1", "--enter", "x=nan"), "x"),
         (("--withdraw", "1", "--bye", "2=3"), "A bye gives 0, 1/2 or 1 point, not '3'"),

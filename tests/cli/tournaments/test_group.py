@@ -100,6 +100,34 @@ def test_an_event_of_before_keeps_its_rules_about_forfeits(tmp_path: Path) -> No
         assert shown("check", file)[0]["agrees"]
 
 
+def test_a_player_cannot_stand_in_a_table_twice(tmp_path: Path) -> None:
+    table, event = tmp_path / "engines.csv", tmp_path / "event.json"
+    table.write_text("name\nAlder\nBirch\nAlder\n")
+    refused = run("next", table, "--system", "round-robin")
+    assert refused.exit_code == 1
+    assert "Line 4, column 1: (name) Alder is in line 2 too. Give another name, or a column id" in refused.stderr
+    table.write_text("id,name\n1,Alder\n2,Alder\n")
+    shown_round = run("next", table, "--system", "round-robin", "--output", event).stdout
+    assert {"Alder #1", "Alder #2"} <= set(re.findall(r"Alder #\d", shown_round))
+    (game,) = shown("games", event)
+    assert run("result", event, game["white"], game["black"], "1-0").exit_code == 0
+    assert "2 players are called 'Alder'; give a number." in run("result", event, "Alder", "1", "1-0").stderr
+
+
+def test_a_report_with_a_line_that_is_cut_short_is_not_taken_without_a_word(tmp_path: Path) -> None:
+    report = tmp_path / "event.trf"
+    whole = f"001    1      {'Ann':33} 2400{'':28} 0.0    1"
+    report.write_text(f"012 Cut\n{whole[:50]}\n001    2      {'Bob':33} 2300{'':28} 0.0    2\n")
+    result = run("next", report, "--system", "dutch")
+    assert result.exit_code == 0
+    assert "Line 2 (player 1) ends in column 50, inside the rating. It may be cut short." in result.stderr
+    report.write_text(f"012 Cut\n{whole}\n001    2      {'Bob':33} 2300{'':28} 1.0    2  0000 -\n")
+    told = "Line 3, column 81: player 2 has 1.0 points, but the results give 0.0."
+    assert [run(word, report, "--system", "dutch").stderr.count(told) for word in ("next", "standings", "check")] == [
+        1
+    ] * 3
+
+
 def test_check_says_what_differs(csv: Path, tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     assert run("next", csv, "--system", "dutch", "--output", event).exit_code == 0

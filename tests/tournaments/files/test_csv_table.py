@@ -127,6 +127,7 @@ def test_byes(cell: str, bye: Bye) -> None:
         ("id,name\n²,A", 2, 1, "is no number of a player"),
         ("id,name\n1,A\n\n1,B", 4, 1, "player 1 is in line 2 too"),
         ("id,name\n1,", 2, 2, "no name"),
+        ("rating,name\n2000,Ann\n1900,Bob\n1800,ANN\n", 4, 2, "ANN is in line 2 too"),
         ('name,club\nA,"B\nC"', 2, 2, "an end of line or the like"),
         ("name,start\nA,1.3", 2, 2, "not in whole or half points"),
         ("name,status\nA,gone", 2, 2, "'gone' is no status"),
@@ -238,6 +239,13 @@ def test_a_table_without_ids_gets_them_where_they_no_longer_count_the_lines() ->
     table = tournament_csv.read(data)
     assert tournament_table.with_event(table, data, same, {}) == b"name\nA\nB\nC\n"
     assert tournament_table.with_event(table, data, other, {}) == b"name,id\nA,1\nB,2\nC,7\n"
+
+
+def test_namesakes_with_numbers_of_their_own_are_two_players() -> None:
+    event = read("id,name\n1,Ann\n2,Bob\n3,Ann\n")
+    assert event.names == {1: "Ann #1", 2: "Bob", 3: "Ann #3"}
+    assert [one.name for one in event.entrants] == ["Ann", "Bob", "Ann"]
+    assert read(tournament_table.from_event(event, {}).decode()) == event
 
 
 def test_what_a_table_could_not_be_read_with_is_not_written() -> None:

@@ -269,6 +269,8 @@ def _player(number: int) -> bytes:
     return b"001 %4d      %-33s      %-27s%4s %4d" % (number, b"Player", b"", b"0.0", number)
 
 
+_NAMES = b"".join(b"C%d\n" % at for at in range(20_000))
+
 LARGE = 200_000
 """Bytes; what takes long takes the square of it."""
 
@@ -284,8 +286,8 @@ LARGE = 200_000
             b"\n".join(map(_player, range(1, 1500))) + b"\nXXP " + b" ".join(b"%d" % at for at in range(1, 1500)),
             "more than 500000 pairs",
         ),
-        ("a.csv", b"name," + b",".join(b"r%d" % at for at in range(1, 1000)) + b"\n" + b"A\n" * 20_000, None),
-        ("a.csv", b"name,r999\nA,2+w\nB,1-b\n" + b"C\n" * 20_000, None),
+        ("a.csv", b"name," + b",".join(b"r%d" % at for at in range(1, 1000)) + b"\n" + _NAMES, None),
+        ("a.csv", b"name,r999\nA,2+w\nB,1-b\n" + _NAMES, None),
         ("a.csv", b"name\n" + b"A\n" * (LARGE // 2), "^Line 50002, column 1: there are more than 50000 players"),
         ("a.trf", b"XXR " + b"9" * LARGE, "is no number of rounds|9\\.\\.\\."),
     ],

@@ -30,7 +30,7 @@ from cgos_server.tournaments.base import (
 from cgos_server.tournaments.event import Played, apply, begin, enter, forbid, request_bye, withdraw
 from cgos_server.tournaments.files import trf
 from cgos_server.tournaments.files.trf import Document
-from cgos_server.tournaments.files.trf_event import check_scores, hindrances, remarks, system_said, to_event
+from cgos_server.tournaments.files.trf_event import check_scores, cut_lines, hindrances, remarks, system_said, to_event
 from cgos_server.tournaments.files.trf_records import records
 from cgos_server.tournaments.files.trf_writing import from_event, with_event
 from cgos_server.tournaments.ledger import ledger
@@ -246,6 +246,21 @@ def test_points_are_compared_with_results() -> None:
     assert list(check_scores(wrong)) == ["Line 1, column 81: player 1 has 1.5 points, but the results give 1.0."]
     (sentence,) = check_scores(sample("latin1_shifted"))
     assert ": player 4 has " in sentence
+
+
+def test_a_line_that_may_be_cut_short_is_told() -> None:
+    first, second = player(1, "1.0", "0000 - U"), player(2, "0.0", "0000 - Z")
+    for column, where in ((16, "before the points that other lines have"), (50, "inside the rating")):
+        document = doc(first[:column], second)
+        assert list(cut_lines(document)) == [
+            f"Line 1 (player 1) ends in column {column}, {where}. It may be cut short."
+        ]
+    for column in (82, 89, 97):  # the bye is lost: points tell
+        assert list(check_scores(doc(first[:column], second))) == [
+            "Line 1, column 81: player 1 has 1.0 points, but the results give 0.0."
+        ]
+    for lines in ((first, second), (first.rstrip(" U"), second), ("001    1      Ann", "001    2      Bob")):
+        assert list(cut_lines(doc(*lines))) == [], "programs leave out what is blank, and all points"
 
 
 @pytest.mark.parametrize("points", ["1.0", "1.5", "2.0", "2.5"])
