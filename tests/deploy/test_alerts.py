@@ -98,10 +98,15 @@ def test_each_rule_has_its_section_in_the_guide() -> None:
         assert re.findall(r"^\*\*([^*]+)\*\*: ", text, re.MULTILINE) == SAYS, title
 
 
+@pytest.mark.parametrize("path", ["prometheus.yml", "compose/prometheus.yml"])
+def test_the_links_of_alerts_begin_with_a_whole_address(path: str) -> None:
+    assert re.fullmatch(r"https?://[^/]+/.*/", loaded(TOP / "deploy" / path)["global"]["external_labels"]["docs"])
+
+
 @pytest.mark.parametrize("name", ALERTS)
 def test_a_rule_says_how_urgent_it_is_and_where_to_read_on(name: str) -> None:
     rule = ALERTS[name]
     assert rule["labels"]["severity"] in ("critical", "warning")
     assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
-    assert rule["annotations"]["runbook_url"] == f"docs/alerts.md#{name.lower()}"
+    assert rule["annotations"]["runbook_url"] == f"{{{{ $externalLabels.docs }}}}alerts.md#{name.lower()}"
     assert rule["annotations"]["summary"].endswith(".")

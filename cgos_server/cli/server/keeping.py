@@ -77,12 +77,16 @@ def compact(setup: Setup, as_json: bool) -> None:
         say(f"{location} is written anew: {_megabytes(before)} MB became {_megabytes(after)} MB.")
 
 
+_FEWEST_ROWS = 20
+"""Rows below which a table's size is mostly that of the pages which an empty table has, too."""
+
+
 class _Size(msgspec.Struct, kw_only=True):
     """A table.
 
     :ivar bytes: with its indexes; None where this SQLite cannot say
     :ivar row_bytes: of them for each row
-    :ivar million_games_bytes: as much for a million games as for those that there are
+    :ivar million_games_bytes: as much for a million games as for those that there are; None of too few rows
     :ivar kept_days: how long its rows are kept, None for ever
     """
 
@@ -135,7 +139,9 @@ def _sizes(setup: Setup) -> list[_Size]:
             rows=each.rows,
             bytes=each.bytes,
             row_bytes=each.bytes / each.rows if each.bytes and each.rows else None,
-            million_games_bytes=each.bytes * 1_000_000 // games if each.bytes and games else None,
+            million_games_bytes=(
+                each.bytes * 1_000_000 // games if each.bytes and games and each.rows >= _FEWEST_ROWS else None
+            ),
             kept_days=days.get(TABLES[each.table]) if each.table in TABLES else None,
         )
         for each in measured
