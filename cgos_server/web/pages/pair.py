@@ -50,7 +50,7 @@ async def pair(site: Site, request: Request) -> Response:
         other=other,
         record=record,
         points=record.one_wins + record.draws / 2,
-        expected=None if a_game is None else a_game * record.rated,
+        expected=None if a_game is None else a_game * record.with_result,
         ratings=[ratings.get(one), ratings.get(other)],
         compared=compared,
         games=games,
