@@ -71,7 +71,7 @@ def opponents_with_expectation(
     for row in rows:
         both = chances(version, row.opponent, mean=own, its_mean=mean(row.opponent), known=known)
         each = None if both is None else both.a_game(row.as_black, row.as_white)
-        faced.append((row, Faced(each, None if each is None else each * row.rated)))
+        faced.append((row, Faced(each, None if each is None else each * row.with_result)))
     return faced
 
 

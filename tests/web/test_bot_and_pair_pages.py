@@ -44,7 +44,7 @@ async def test_opponents_with_what_was_to_be_expected(web: httpx2.AsyncClient, r
         both = chances("Fox", row.opponent, means["Fox"], means[row.opponent], known)
         assert both is not None
         expected = f"{likelihood(both.a_game(row.as_black, row.as_white))} %"
-        score = f"{100 * row.score / row.rated:.0f} %" if row.rated else "–"
+        score = f"{100 * row.score / row.with_result:.0f} %" if row.with_result else "–"
         assert [row.opponent, str(row.games), str(row.wins), str(row.losses), score, expected] in page.rows
     assert "Expected by the ratings of now, not of then" in page.text
 
@@ -171,10 +171,38 @@ async def test_the_snippet_of_the_badge_is_ready_to_copy(web: httpx2.AsyncClient
 # -- two
 
 
+async def test_unrated_games_are_labeled_where_they_are_counted(rated_past: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    latest = "SELECT id + 1 AS id FROM games ORDER BY id DESC LIMIT 1"
+    copied = "venue_id, black_id, white_id, black_label, white_label, started_at, ended_at, winner, reason, result"
+    # A game of a question: it has a result, and no entry in the ledger.
+    alter(
+        data,
+        f"INSERT INTO games (id, terms, start, {copied}) "
+        f"SELECT ({latest}), json_set(terms, '$.rated', json('false')), start, {copied} FROM games "
+        "WHERE black_id = 6 AND white_id = 3 AND winner IS NOT NULL LIMIT 1",
+    )
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
+        cross, pair, bot = [await get(web, path) for path in (CROSS, PAIR, "/bot/Fox")]
+        records = await history.records.crosstable(VENUE, NAMES)
+        of_pair = (await web.get(f"/api/v1/venues/{VENUE}/pairs/Fox/Cat")).json()["record"]
+        games = next(row.games for row in await history.ratings.ranked(["Fox"]) if row.system == "bayes")
+        met = await history.records.opponents(VENUE, "Fox")
+    counted = sum(record.with_result for record in records)
+    assert f"{counted} games with a result in all, unrated ones too." in cross.text
+    assert "rated games" not in cross.text.replace("unrated", "")
+    assert "All games by color, unrated ones too" in pair.text
+    assert f"{games} rated games" in pair.text
+    assert sum(row.with_result for row in met) == games + 1, "one more than is rated"
+    assert bot.rows[0][-1] == "Rated games"
+    assert bot.text.count("All games, unrated ones too") == 2
+    assert of_pair["with_result"] == of_pair["rated"]
+
+
 async def test_a_pair_has_its_score_and_all_its_games(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, PAIR)
     record = await rated.records.pair(VENUE, "Fox", "Cat")
-    assert f"Fox scored {record.one_wins + record.draws / 2:g} of {record.rated}" in page.text
+    assert f"Fox scored {record.one_wins + record.draws / 2:g} of {record.with_result}" in page.text
     games = [game for game in await rated.games.find(GameFilter(), 1000) if {game.black, game.white} == {"Fox", "Cat"}]
     assert [int(row[0]) for row in page.rows if row[0].isdigit()] == [game.id for game in games]
     assert record.games == len(games)
@@ -199,7 +227,7 @@ async def test_a_pair_is_of_two_versions_and_not_of_all_that_their_bots_have(rat
 async def test_both_sides_of_a_pair_agree(web: httpx2.AsyncClient, rated: History) -> None:
     mine, theirs = await get(web, PAIR), await get(web, f"/venue/{VENUE}/pair?a=Cat&b=Fox")
     record = await rated.records.pair(VENUE, "Fox", "Cat")
-    assert f"Cat scored {record.other_wins + record.draws / 2:g} of {record.rated}" in theirs.text
+    assert f"Cat scored {record.other_wins + record.draws / 2:g} of {record.with_result}" in theirs.text
     (first,), (other,) = ([row for row in page.rows if row and row[0] == "Black"] for page in (mine, theirs))
     assert int(first[1]) + int(other[1]) == record.games
 
@@ -257,14 +285,16 @@ async def test_the_crosstable_has_every_pair_from_both_sides(web: httpx2.AsyncCl
     page = await get(web, CROSS)
     assert_harmless(page)
     titles = [attributes["title"] for tag, attributes in page.tags if tag == "a" and attributes.get("title")]
-    records = [record for record in await rated.records.crosstable(VENUE, NAMES) if record.rated]
+    records = [record for record in await rated.records.crosstable(VENUE, NAMES) if record.with_result]
     for record in records:
         points = record.one_wins + record.draws / 2
         for side, other, score in (
             (record.one, record.other, points),
-            (record.other, record.one, record.rated - points),
+            (record.other, record.one, record.with_result - points),
         ):
-            assert any(str(t).startswith(f"{side} scored {score:g} of {record.rated} against {other};") for t in titles)
+            assert any(
+                str(t).startswith(f"{side} scored {score:g} of {record.with_result} against {other};") for t in titles
+            )
     assert len(titles) == 2 * len(records)
 
 

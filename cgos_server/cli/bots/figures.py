@@ -146,7 +146,7 @@ def _describe(bot: BotDetail, ratings: list[RankedRow], figures: list[Figures]) 
         for row in rated or ():
             shown = words.standing(row)
             lines.append((version.name, version.engine, row.venue, row.system, row.rank, shown, row.games, seen))
-    print_table(("version", "engine", "venue", "system", "rank", "rating", "games", "last seen (UTC)"), lines)
+    print_table(("version", "engine", "venue", "system", "rank", "rating", "rated games", "last seen (UTC)"), lines)
     if not figures:
         say("No rated games yet.")
     for each in figures:

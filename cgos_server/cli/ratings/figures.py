@@ -97,7 +97,8 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         rating = words.standing(row) if row else "not rated"
         click.echo(f"{name}: {rating}")
     click.echo(
-        f"{words.count(record.games, 'game')}, {record.rated} with a result: {points:g} - {record.rated - points:g}"
+        f"{words.count(record.games, 'game')}, unrated ones too, {record.with_result} with a result: "
+        f"{points:g} - {record.with_result - points:g}"
     )
     click.echo(f"{one} won {record.one_wins_black} as Black and {record.one_wins_white} as White")
     click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
@@ -126,9 +127,9 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
 
 def _describe(one: str, record: PairRecord, compared: Compared, place: str) -> None:
     as_black = record.one_black if one == record.one else record.games - record.one_black
-    expected = compared.chances.a_game(as_black, record.games - as_black) * record.rated
-    if record.rated:
-        click.echo(f"by strengths of now {one} would be expected to have {expected:.1f} points of {record.rated}")
+    expected = compared.chances.a_game(as_black, record.games - as_black) * record.with_result
+    if record.with_result:
+        click.echo(f"by strengths of now {one} would be expected to have {expected:.1f} points of {record.with_result}")
     black, white = (words.likelihood(share, 1) for share in (compared.chances.black, compared.chances.white))
     click.echo(f"expected of a game: {black} % as Black, {white} % as White")
     if compared.as_black is not None and compared.as_white is not None and compared.as_black.draw > 0.0005:
@@ -246,10 +247,10 @@ def as_crosstable(title: str, names: list[str], means: dict[str, float], records
     number = {name: at for at, name in enumerate(names, 1)}
     pairs = []
     for record in records:
-        won = 2 * record.one_wins + record.draws
+        games, won = record.with_result, 2 * record.one_wins + record.draws
         lost = 2 * record.other_wins + record.draws
         for one, other, points in ((record.one, record.other, won), (record.other, record.one, lost)):
-            pairs.append(Pair(row=number[one], column=number[other], points=points, games=record.rated, text="games"))
+            pairs.append(Pair(row=number[one], column=number[other], points=points, games=games, text="games"))
     rows = [
         CrossRow(
             number=at,

@@ -68,7 +68,7 @@ class PairRecord(Value, frozen=True, kw_only=True):
     :ivar games: ended ones: wins, draws and those without a result
     :ivar one_black: in how many of `games` `one` had Black
     :ivar without_result: void, aborted, or corrected to nothing
-    :ivar rated: those with a result
+    :ivar with_result: those with a result, rated or not
     :ivar last_game: the latest ended one; `last_at` is when it ended
     """
 
@@ -82,7 +82,7 @@ class PairRecord(Value, frozen=True, kw_only=True):
     other_wins_white: int
     draws: int
     without_result: int
-    rated: int
+    with_result: int
     last_game: GameId | None
     last_at: int | None
 
@@ -102,7 +102,7 @@ class OpponentRow(Value, frozen=True, kw_only=True):
 
     :ivar games: as in :class:`PairRecord`
     :ivar as_black: in how many of `games` it had Black itself
-    :ivar score: points in the rated games: 1 a win, a half a draw
+    :ivar score: points in the games with a result: 1 a win, a half a draw
     """
 
     opponent: str
@@ -111,7 +111,7 @@ class OpponentRow(Value, frozen=True, kw_only=True):
     losses: int
     draws: int
     without_result: int
-    rated: int
+    with_result: int
     as_black: int
     as_white: int
     score: float

@@ -118,7 +118,7 @@ class Records(Subject):
                     losses=record.other_wins,
                     draws=record.draws,
                     without_result=record.without_result,
-                    rated=record.rated,
+                    with_result=record.with_result,
                     as_black=record.one_black,
                     as_white=record.games - record.one_black,
                     score=record.one_wins + record.draws / 2,
@@ -233,7 +233,7 @@ def _record(
         other_wins_white=counts[True, _WHITE],
         draws=counts[True, _DRAW] + counts[False, _DRAW],
         without_result=without,
-        rated=games - without,
+        with_result=games - without,
         last_game=last or None,
         last_at=times.get(last),
     )

@@ -54,7 +54,7 @@ async def show(site: Site, request: Request) -> Response:
         tops=TOPS,
         top=None if named else top,
         named=", ".join(named),
-        games=sum(record.rated for record in records),
+        games=sum(record.with_result for record in records),
         place=await after_games(history, name, await history.ledger.last_entry(name)),
         rows=heat_rows(names, cells, f"{venue_path(name)}/pair", {each: bot_path(each) for each in names}),
     )
@@ -68,8 +68,8 @@ def cells_of(records: list[PairRecord], means: dict[str, float], known: Jointly 
         assert both is not None  # both have means
         expected = both.a_game(record.one_black, record.games - record.one_black)
         points = record.one_wins + record.draws / 2
-        cells[record.one, record.other] = Cell(points, record.rated, expected)
-        cells[record.other, record.one] = Cell(record.rated - points, record.rated, 1 - expected)
+        cells[record.one, record.other] = Cell(points, record.with_result, expected)
+        cells[record.other, record.one] = Cell(record.with_result - points, record.with_result, 1 - expected)
     return cells
 
 

@@ -48,7 +48,7 @@ async def pair(site: Site, request: Request) -> Response:
         other=other,
         record=record,
         points=record.one_wins + record.draws / 2,
-        expected=None if a_game is None else a_game * record.rated,
+        expected=None if a_game is None else a_game * record.with_result,
         ratings=[ratings.get(one), ratings.get(other)],
         compared=compared,
         place="" if compared is None else await after_games(history, name, compared.seq),

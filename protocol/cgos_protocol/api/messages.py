@@ -466,7 +466,8 @@ class Record(Answer, frozen=True, kw_only=True):
     wins_as_white: Count
     losses_as_black: Count
     losses_as_white: Count
-    rated: Annotated[Count, Meta(description="Games with a result.")]
+    with_result: Annotated[Count, Meta(description="Games with a result, rated or not.")]
+    rated: Annotated[Count, Meta(description="Deprecated: the same as `with_result`, unrated games included.")]
     last_game: GameId | None
     last_game_at: Moment | None
 
@@ -509,7 +510,8 @@ class Opponent(Answer, frozen=True, kw_only=True):
     losses: Count
     draws: Count
     none: Annotated[Count, Meta(description="Games that count for nothing: void and aborted ones.")]
-    rated: Annotated[Count, Meta(description="Games with a result.")]
+    with_result: Annotated[Count, Meta(description="Games with a result, rated or not.")]
+    rated: Annotated[Count, Meta(description="Deprecated: the same as `with_result`, unrated games included.")]
     as_black: Annotated[Count, Meta(description="In how many of `games` the version had Black.")]
     as_white: Count
     score: Annotated[Share | None, Meta(description="Points for each game with a result; null without one.")]

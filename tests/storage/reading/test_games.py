@@ -152,7 +152,7 @@ def counted(past: Past, venue: str, first: str, second: str) -> PairRecord:
         other_wins_white=tallies[True, "W"],
         draws=tallies[True, "draw"] + tallies[False, "draw"],
         without_result=without,
-        rated=tallies.total() - without,
+        with_result=tallies.total() - without,
         last_game=last,
         last_at=None if last is None else past.games[last].ended_at,
     )
@@ -183,7 +183,7 @@ async def test_records_are_what_one_counts(history: History, past: Past) -> None
                 assert row.score == record.one_wins + record.draws / 2
                 assert (row.as_black, row.as_white) == (record.one_black, record.games - record.one_black)
                 assert (row.last_game, row.last_at) == (record.last_game, record.last_at)
-                assert row.rated + row.without_result == row.games
+                assert row.with_result + row.without_result == row.games
 
 
 async def test_verdicts_are_what_one_counts(history: History, past: Past) -> None:

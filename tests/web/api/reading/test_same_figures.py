@@ -165,7 +165,10 @@ def test_the_crosstable_is_made_of_pairs(
     for record in table.pairs:
         assert record == server.pair(VENUE, record.one, record.other).record
     assert sum(record.games for record in table.pairs) == len(list(server.games(venue=VENUE, running=False)))
-    assert f"{sum(record.rated for record in table.pairs)} rated games" in page(f"/venue/{VENUE}/crosstable").text
+    assert (
+        f"{sum(record.with_result for record in table.pairs)} games with a result"
+        in page(f"/venue/{VENUE}/crosstable").text
+    )
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
