@@ -16,12 +16,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import msgspec
 from sqlalchemy import Connection, MetaData, NullPool, Table, create_engine, insert
 from sqlalchemy.exc import DBAPIError, SAWarning
 
 import cgos_server
-from cgos_protocol.errors import Code, Invalid, NotFound, SchemaMismatch, StoreError
-from cgos_server.storage import origin, revisions, tables
+from cgos_protocol.errors import CgosError, Code, Invalid, NotFound, SchemaMismatch, StoreError
+from cgos_server.storage import revisions, tables
 from cgos_server.storage.failures import store_errors
 from cgos_server.storage.incarnation import new_incarnation
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
@@ -31,6 +32,71 @@ from cgos_server.storage.sqlite.connections import connect_for_reading, migratin
 if TYPE_CHECKING:  # Alembic is loaded where something is migrated: no usual start of a program waits for it.
     from alembic.config import Config
     from alembic.script import ScriptDirectory
+
+
+UPGRADE: Final = "db upgrade"
+DOWNGRADE: Final = "db downgrade"
+
+_LATEST: Final = f"SELECT detail FROM audit WHERE action = '{UPGRADE}' ORDER BY id DESC LIMIT 1"
+_MAKER: Final = "SELECT created_by FROM server"
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the upgrade to a schema.
+
+    :ivar version: of the program that made it; None where that is not known
+    :ivar before: the revision that it came from, None where that is not known
+    :ivar backup: the file with the database as it was before; None where there is none
+    """
+
+    version: str | None = None
+    before: str | None = None
+    backup: str | None = None
+
+
+class _Note(msgspec.Struct):
+    """What the audit keeps of a change of the schema."""
+
+    to: str
+    version: str
+    before: str
+    backup: str = ""
+
+
+def note_change(connection: Connection, action: str, change: tuple[str, str], *, by: str, backup: str | None) -> None:
+    """Leave word of a change of the schema, within its transaction.
+
+    :param action: :data:`UPGRADE` or :data:`DOWNGRADE`
+    :param change: the revisions before and after
+    :param by: who does it
+    :param backup: the file with the database of before
+    """
+    kept = _Note(to=change[1], version=cgos_server.__version__, before=change[0], backup=backup or "")
+    row = {"at": int(time.time() * 1000), "actor": by, "action": action, "subject": "database"}
+    connection.execute(insert(tables.audit), {**row, "detail": msgspec.json.encode(kept).decode()})
+
+
+def origin_of(location: Location, revision: str) -> Origin:
+    """What is known of how the database came to `revision`, its schema. Raises nothing."""
+    # The tables are those of a program that is not known: they may be called otherwise, or be read protected.
+    with contextlib.suppress(CgosError, sqlite3.Error, OSError, msgspec.MsgspecError):
+        kept = [msgspec.json.decode(detail, type=_Note) for detail in _ask(location, _LATEST)]
+        if kept and kept[0].to == revision:
+            return Origin(version=kept[0].version, before=kept[0].before, backup=kept[0].backup or None)
+        makers = [maker for maker in _ask(location, _MAKER) if maker != cgos_server.__version__]
+        return Origin(version=makers[0] if makers and not kept else None)
+    return Origin()
+
+
+def _ask(location: Location, question: str) -> list[Any]:
+    """The first column of the answer."""
+    if isinstance(location, Path):
+        with contextlib.closing(connect_for_reading(location)) as connection:
+            return [row[0] for row in connection.execute(question).fetchall()]
+    from cgos_server.storage.postgres import schema as postgres
+
+    return postgres.ask(location, question)
+
 
 T = TypeVar("T")
 
@@ -156,7 +222,7 @@ def known(location: Location, *, backup: bool = False) -> str:
 
 def _newer(location: Location, revision: str, backup: bool) -> SchemaMismatch:
     """Who made it what it is, and both ways on."""
-    upgraded = origin.origin_of(location, revision)
+    upgraded = origin_of(location, revision)
     by = "a newer cgos-server" if upgraded.version is None else f"cgos-server {upgraded.version}"
     to = head() if upgraded.before is None or not _knows(upgraded.before) else upgraded.before
     below = f"`cgos-server db downgrade --to {to}`"
@@ -242,7 +308,7 @@ def upgrade(location: Location, by: str = "", backup: str | None = None) -> tupl
         with connection.begin():
             _migrate(connection, "head")
             if revision != after:
-                origin.note(connection, origin.UPGRADE, (revision, after), by=by, backup=backup)
+                note_change(connection, UPGRADE, (revision, after), by=by, backup=backup)
 
     with store_errors(location, "could not be upgraded", *_FAULTS):
         on_connection(location, work)
@@ -261,7 +327,7 @@ def downgrade(location: Location, to: str, by: str = "", backup: str | None = No
         from alembic import command
 
         with connection.begin():
-            origin.note(connection, origin.DOWNGRADE, (revision, to), by=by, backup=backup)
+            note_change(connection, DOWNGRADE, (revision, to), by=by, backup=backup)
             command.downgrade(alembic_config(connection), to)
 
     with store_errors(location, "could not be taken back", *_FAULTS):
@@ -283,7 +349,7 @@ def way_back(location: Location, to: str | None) -> list[revisions.Step]:
     """
     refuse_elsewhere(location)
     revision = known(location)
-    return revisions.way_back(_scripts(), revision, to or origin.origin_of(location, revision).before)
+    return revisions.way_back(_scripts(), revision, to or origin_of(location, revision).before)
 
 
 def _knows(revision: str) -> bool:

@@ -7,8 +7,9 @@ know: storage, processes, how a refit computes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import sqrt
 from typing import ClassVar, Final, NamedTuple
 
@@ -19,16 +20,69 @@ from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Z95, Entry, Rating, Wanted
+from cgos_server.core.rating.plain_state import dumped, rebuilt
 from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.core.rating.posterior_state import Known
+from cgos_server.core.rating.posterior_state import Kept, Known
 
 from . import fit as engine
-from . import saved
 from . import state as states
 from .belief import AllShown, Belief, head
 from .joint import LEAST_SD, MOST_SD
-from .pool import Floats, Ints, Prior
-from .state import Base, Counts, Mark, State
+from .pool import Floats, Hyper, Ints, Pool, Prior, Sites
+from .state import Base, Cells, Counts, Mark, State, pool_of, unseen
+
+_LAYOUT: Final = 3
+
+
+class _Saved(NamedTuple):
+    """:ivar base: the last refit without its means"""
+
+    kept: Kept
+    counts: Counts
+    base: Base
+
+
+Rebuild = Callable[[Pool, Hyper, Sites], tuple[Floats, Floats]]
+
+
+def dump_state(state: State, prior: Prior) -> bytes:
+    """The state as bytes, but for what a cold refit on its way would need. Raises ValueError where there are games that
+    no ledger has."""
+    if state.neutral.results:
+        raise ValueError("games in which nobody had the first move are kept by no ledger")
+    base = state.base
+    saved = _Saved(state.kept(base.included), state.cells.copy(), replace(base, x=np.zeros(0)))
+    return dumped(_system(prior), _LAYOUT, saved)
+
+
+def load_state(data: bytes, prior: Prior, rebuild: Rebuild) -> State:
+    """What :func:`dump` wrote. Raises ValueError for anything else, and for a state of a pool with another prior."""
+    build = partial(_restored, prior=prior, rebuild=rebuild)
+    return rebuilt(data, _system(prior), layout=_LAYOUT, form=_Saved, build=build)
+
+
+def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
+    state = unseen(prior)
+    base, belief, sites = saved.base, state.belief, saved.base.sites
+    if sites is None:
+        base = replace(base, x=state.base.x)
+    else:
+        # The sites say what the games said; of the games themselves only who met whom matters here.
+        met = np.stack((sites.one, sites.two), axis=1)
+        pool = pool_of(base.known, prior, Counts(met, np.ones((len(met), 3), dtype=np.int64)))
+        x, C = rebuild(pool, base.hyper, sites)
+        base = replace(base, x=x)
+        x, C = head(x, pool.n), head(C, pool.n)
+        belief = Belief(x=x, C=C, ends=base.ends, hyper=base.hyper, prior=prior, established=base.established)
+    state.base, state.floor = base, base.included
+    state.cells = Cells.of(saved.counts)
+    state.restore(saved.kept, base.included, belief)
+    return state
+
+
+def _system(prior: Prior) -> str:
+    return f"bayes with {prior}"
+
 
 MODEL: Final = 2
 """The model's number, in the notes of each refit; 1, which no notes name: lineage, tails and equals were others."""
@@ -303,11 +357,11 @@ class Bayes(PosteriorFold[State]):
 
     def dump(self, state: State) -> bytes:
         """The state as bytes, whole and exact, but for what a cold refit on its way would need."""
-        return saved.dump(state, self.prior)
+        return dump_state(state, self.prior)
 
     def load(self, data: bytes) -> State:
         """The state that `dump` wrote; costs one Cholesky. Raises ValueError for anything else."""
-        return saved.load(data, self.prior, engine.rebuild)
+        return load_state(data, self.prior, engine.rebuild)
 
 
 def _mark(state: State) -> Mark:

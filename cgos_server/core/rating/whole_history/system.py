@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
 
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
@@ -16,12 +19,52 @@ from cgos_server.core.rating.base import Entry, Rating, Wanted
 from cgos_server.core.rating.bayes.belief import Belief
 from cgos_server.core.rating.bayes.joint import LEAST_SD
 from cgos_server.core.rating.bayes.pool import Ints
+from cgos_server.core.rating.curvature import covariance, today
+from cgos_server.core.rating.plain_state import dumped, rebuilt
 from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.core.rating.posterior_state import Link
-from cgos_server.core.rating.timeline import Timeline
-from cgos_server.core.rating.whole_history import saved as history_saved
+from cgos_server.core.rating.posterior_state import Kept, Link
+from cgos_server.core.rating.timeline import Dumped, Timeline
 from cgos_server.core.rating.whole_history.fit import HistoryFit, Job, Model, iterations_in, nothing, refitted
 from cgos_server.core.rating.whole_history.state import State, belief_of
+
+_LAYOUT: Final = 4
+
+
+class _Saved(NamedTuple):
+    """:ivar fit: the last refit without means and covariance of today"""
+
+    kept: Kept
+    timeline: Dumped
+    fit: HistoryFit
+
+
+def dump_state(state: State, system: str) -> bytes:
+    """The state as bytes.
+
+    :param system: what the system calls itself with its options
+    """
+    fit = state.fit._replace(x=np.zeros(0), C=np.zeros(0))
+    return dumped(system, _LAYOUT, _Saved(state.kept(fit.included), state.timeline.dumped(), fit))
+
+
+def load_state(data: bytes, system: str, model: Model) -> State:
+    """What :func:`dump` wrote; costs one inverse of all that the last refit determined. Raises ValueError for anything
+    else, and for a state of other options."""
+    return rebuilt(data, system, layout=_LAYOUT, form=_Saved, build=partial(_restored, model=model))
+
+
+def _restored(saved: _Saved, model: Model) -> State:
+    curvature = saved.fit.curvature
+    means = np.array([span.mean for span in saved.fit.spans], dtype=np.float64)
+    if len(means) != len(curvature.alone):
+        raise ValueError("spans and precisions do not fit together")
+    fit = saved.fit._replace(x=means[curvature.last], C=today(curvature, covariance(curvature)))
+    timeline = Timeline.restored(model.drift > 0, saved.timeline)
+    state = State(fit=fit, belief=belief_of(fit, model), timeline=timeline)
+    state.restore(saved.kept, fit.included, state.belief)
+    if timeline.versions != len(state.ids):
+        raise ValueError("its versions and their time do not fit together")
+    return state
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +176,9 @@ class WholeHistory(PosteriorFold[State]):
 
     def dump(self, state: State) -> bytes:
         """The state as bytes, whole and exact."""
-        return history_saved.dump(state, repr(self))
+        return dump_state(state, repr(self))
 
     def load(self, data: bytes) -> State:
         """The state that `dump` wrote, bit for bit; costs as much as a step of a refit. Raises ValueError for anything
         else, and for a state of other options."""
-        return history_saved.load(data, repr(self), self._model)
+        return load_state(data, repr(self), self._model)

@@ -12,7 +12,7 @@ from cgos_server.core.rating import BradleyTerry
 from cgos_server.core.rating.bayes import normal, sites
 from cgos_server.core.rating.bayes.joint import join, known_start
 from cgos_server.core.rating.bayes.pool import Links, Pool, Prior
-from cgos_server.core.rating.bayes.saved import dump
+from cgos_server.core.rating.bayes.system import dump_state
 
 Q = math.log(10) / 400
 
@@ -224,4 +224,4 @@ def test_no_ledger_keeps_such_games() -> None:
     model = BradleyTerry()
     model.beat("A", "B")
     with pytest.raises(ValueError, match="no ledger"):
-        dump(model._state, model._system.prior)
+        dump_state(model._state, model._system.prior)
