@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import functools
 import resource
 import socket
 from collections import Counter
@@ -96,14 +97,15 @@ class AcceptingLoop(asyncio.SelectorEventLoop):
         super()._accept_connection(factory, attempt, *more)  # type: ignore[misc]
         if attempt.failure is not None:
             self.remove_reader(sock)
-            self.call_later(ACCEPT_PAUSE_S, self._accept_again, sock, (factory, sock, *more))
+            accept = functools.partial(self._accept_connection, factory, sock, *more)
+            self.call_later(ACCEPT_PAUSE_S, self._accept_again, sock, accept)
             self._failures += 1
             if not self._is_reporting:
                 self._report(attempt.failure)
 
-    def _accept_again(self, sock: socket.socket, arguments: tuple[Any, ...]) -> None:
-        if sock.fileno() >= 0:
-            self.add_reader(sock, self._accept_connection, *arguments)
+    def _accept_again(self, sock: socket.socket, accept: Callable[[], None]) -> None:
+        if sock.fileno() >= 0:  # not closed meanwhile
+            self.add_reader(sock, accept)
 
     def _report(self, failure: OSError) -> None:
         """Log the failures since the last report, and do so again in a minute if there are more by then."""
