@@ -188,7 +188,7 @@ def test_standings_say_how_sure_ranks_are(json_of: Any, rated: Run, tmp_path: Pa
     assert all(1 <= row["rank_lower"] <= row["rank_upper"] <= len(NAMES) for row in rows.values())
     text = rated("standings").stdout
     lines = text.splitlines()
-    assert lines[1].split()[:6] == ["rank", "95", "%", "best", "first", "three"]
+    assert lines[1].split()[:7] == ["rank", "95", "%", "two-sided", "best", "first", "three"]
     (line,) = (line.split() for line in lines[2 : 2 + len(rows)] if " Fox " in line)
     fox = rows["Fox"]
     assert line[1] == (f"{fox['rank_lower']}–{fox['rank_upper']}" if fox["rank_lower"] < fox["rank_upper"] else "1")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from cgos_server.cli.doctor import examination
+from cgos_server.cli.doctor import command
 from cgos_server.cli.doctor.checks.answering import State
 from cgos_server.cli.doctor.findings import Level
 from cgos_server.cli.doctor.observing import certificates, machine, ports, processes, server, transcripts
@@ -61,7 +61,7 @@ def test_a_stopped_server_in_order(data: Path, run: Run) -> None:
 def test_every_check_says_something_and_is_in_the_guide(as_json: Run, data: Path) -> None:
     data.chmod(0o700)
     checks = list(dict.fromkeys(finding["check"] for finding in as_json("doctor")))
-    assert checks == list(examination.CHECKS)
+    assert checks == list(command.CHECKS)
     section = (DOCS / "operator.md").read_text().partition("## Doctor")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `([a-z]+)` \|", section, re.MULTILINE) == checks
 

@@ -170,6 +170,9 @@ NO_PAGES = (
     "/account/password",
     "/account/erase",
     "/account/data.",
+    "/robots.txt",
+    "/sitemap.xml",
+    "/favicon.ico",
 )
 """Addresses of programs, pictures and forms."""
 
