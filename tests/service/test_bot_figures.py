@@ -15,7 +15,7 @@ class Met(NamedTuple):
     opponent: str
     as_black: int
     as_white: int
-    rated: int
+    with_result: int
 
 
 class Verdict(NamedTuple):

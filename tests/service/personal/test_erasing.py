@@ -55,7 +55,7 @@ NEVER = {
     "rating_states.system", "rating_plugins.system", "rating_plugins.plugin", "corrections.result", "audit.action",
     "events.name", "events.phase", "event_log.kind",
     "questions.kind", "questions.asked", "questions.state", "questions.why", "questions.answer",
-    "question_games.opening",
+    "question_games.opening", "server.incarnation",
 }  # fmt: skip
 """Columns of words, numbers and digests: nobody is named there."""
 
