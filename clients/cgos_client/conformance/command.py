@@ -1,21 +1,25 @@
-"""``cgos-client conformance``: reads options and puts the parts together; decides nothing else."""
+"""``cgos-client conformance``: reads options, puts the parts together, and shows what came out."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import msgspec
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from cgos_client.addresses import server_address
-from cgos_client.conformance import report
 from cgos_client.conformance.expectations import RunSettings
 from cgos_client.conformance.language import BadTranscript, Case
 from cgos_client.conformance.outcome import Outcome, Verdict
@@ -24,6 +28,76 @@ from cgos_client.errors import CannotConnect
 from cgos_client.playing.transport import connect
 from cgos_client.settings import BadSetting
 from cgos_protocol.names import bot_name_fault
+
+_STYLES: Final = {
+    Verdict.PASSED: "green",
+    Verdict.DIFFERS: "bold red",
+    Verdict.QUIRK: "yellow",
+    Verdict.SKIPPED: "dim",
+}
+_DIALOGUE_LINES: Final = 12
+
+
+def as_json(outcome: Outcome) -> str:
+    """One outcome as one line of JSON; times in seconds."""
+    step = outcome.step
+    return json.dumps(
+        {
+            "case": outcome.case.name,
+            "title": outcome.case.title,
+            "topic": outcome.case.topic,
+            "verdict": outcome.verdict.value,
+            "why": outcome.why,
+            "step": None if step is None else {"file": outcome.case.file, "line": step.line, "text": step.text},
+            "expected": outcome.expected,
+            "got": outcome.got,
+            "peers": list(outcome.quirks),
+            "seconds": round(outcome.seconds, 2),
+            "dialogue": list(outcome.dialogue) if outcome.verdict is Verdict.DIFFERS else [],
+        },
+        separators=(",", ":"),
+    )
+
+
+def as_line(outcome: Outcome) -> str:
+    """One outcome as one line for people without a terminal."""
+    why = f"  {_how(outcome)}" if outcome.why else ""
+    return f"{outcome.verdict.value:10}  {outcome.case.name:28}{why}".rstrip()
+
+
+def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
+    """All outcomes as a table, and the dialogues of those that differ."""
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("topic", "case", "verdict", "how"):
+        table.add_column(name)
+    for outcome in outcomes:
+        verdict = Text(outcome.verdict.value, _STYLES[outcome.verdict])
+        table.add_row(Text(outcome.case.topic), Text(outcome.case.name), verdict, Text(_how(outcome)))
+    console.print(table)
+    for outcome in outcomes:
+        if outcome.verdict is Verdict.DIFFERS:
+            console.print(Text(f"{outcome.case.name}: {outcome.case.title}", "bold"))
+            for line in outcome.dialogue[-_DIALOGUE_LINES:]:
+                console.print(Text(f"  {line}"))
+
+
+def summarize(outcomes: Sequence[Outcome]) -> str:
+    """``61 cases: 58 passed, 2 peer quirk, 1 skipped``."""
+    count = Counter(outcome.verdict for outcome in outcomes)
+    parts = [f"{count[verdict]} {verdict.value}" for verdict in Verdict if count[verdict]]
+    return f"{len(outcomes)} cases: {', '.join(parts) or 'none'}"
+
+
+def print_list(cases: Sequence[Case]) -> None:
+    """What there is, one case a line."""
+    for case in cases:
+        click.echo(f"{case.topic:12}  {case.name:28}  {case.title}" + (" (harsh)" if case.harsh else ""))
+
+
+def _how(outcome: Outcome) -> str:
+    where = f"line {outcome.step.line}: " if outcome.step is not None and outcome.verdict is Verdict.DIFFERS else ""
+    return "".join(letter if letter.isprintable() else "?" for letter in where + outcome.why)
+
 
 _PREFIX_MAX = 10
 
@@ -86,13 +160,13 @@ def conformance(**given: Any) -> None:
     options = Options(**{name: given.pop(name) for name in Options.__struct_fields__})
     cases = _cases(options)
     if options.listing:
-        report.print_list(cases)
+        print_list(cases)
         return
     if options.server is None:
         raise click.UsageError("give --server HOST:PORT, or --list.")
     host, port = _host_and_port(options.server, given["prefix"])
     outcomes = _played(cases, RunSettings(host=host, port=port, **given), options)
-    click.echo(report.summary(outcomes), err=options.as_json)
+    click.echo(summarize(outcomes), err=options.as_json)
     failures = {Verdict.DIFFERS, Verdict.QUIRK, Verdict.SKIPPED} if options.strict else {Verdict.DIFFERS}
     sys.exit(1 if any(outcome.verdict in failures for outcome in outcomes) else 0)
 
@@ -139,9 +213,9 @@ def _played(cases: list[Case], settings: RunSettings, options: Options) -> list[
         nonlocal played
         played += 1
         if options.as_json:
-            click.echo(report.as_json(outcome))
+            click.echo(as_json(outcome))
         elif not pretty:
-            click.echo(report.as_line(outcome))
+            click.echo(as_line(outcome))
         status.update(f"{played} of {len(cases)} cases against {server}; last: {outcome.case.name}")
 
     async def play() -> list[Outcome]:
@@ -155,5 +229,5 @@ def _played(cases: list[Case], settings: RunSettings, options: Options) -> list[
         click.echo(f"Error: {error}", err=True)
         sys.exit(3)
     if pretty:
-        report.print_table(outcomes, console)
+        print_table(outcomes, console)
     return outcomes
