@@ -182,7 +182,7 @@ class Tally:
     def faults(self) -> dict[str, tuple[int, int]]:
         """How games that count ended other than on the board: how often the version lost so, and its opponents."""
         faults: dict[str, tuple[int, int]] = {}
-        for half in self._counting():
+        for half in (half for pair, _ in self.counting_pairs() for half in pair.halves):
             if half.fault:
                 own, others = faults.get(half.fault, (0, 0))
                 faults[half.fault] = (own + (half.score2 == 0), others + (half.score2 == 2))
@@ -199,7 +199,9 @@ class Tally:
             for color in pair.missing:
                 yield pair, color
 
-    def _counting(self) -> Iterator[Half]:
+    def counting_pairs(self) -> Iterator[tuple[Pair, int]]:
+        """Yield the pairs that count, each with its half points."""
+        skipped = self.repeated | self.out
         for pair in self.pairs.values():
-            if pair.score2 is not None and pair.number not in self.repeated | self.out:
-                yield from pair.halves
+            if pair.score2 is not None and pair.number not in skipped:
+                yield pair, pair.score2

@@ -110,12 +110,10 @@ class QuestionRecord:
         ended = {game.game_id: game.ended_at or 0 for game in self.games}
         last = self.row.ended_at
         pairs: list[tuple[int, int, int]] = []
-        for pair in self.tally.pairs.values():
-            if pair.score2 is None or pair.number in self.tally.repeated | self.tally.out:
-                continue
+        for pair, score2 in self.tally.counting_pairs():
             at = max(ended[half.game] for half in pair.halves)
             if last is None or at <= last:
-                pairs.append((at, pair.number, pair.score2))
+                pairs.append((at, pair.number, score2))
         return [score2 for _, _, score2 in sorted(pairs)]
 
 
@@ -179,10 +177,11 @@ def _record(
 ) -> QuestionRecord:
     tally, without = Tally(), None
     answer = stored_answer(row)
-    read_games(tally, asked, games if answer is None else [game._replace(void=False) for game in games])
+    last = row.ended_at
+    read_games(tally, asked, games if last is None else [game._replace(void=False) for game in games])
     out = sorted({game.pair for game in games if game.void})
-    if answer is not None and out:
-        last, left = row.ended_at or 0, Tally()
+    if last is not None and out:
+        left = Tally()
         read_games(left, asked, [game for game in games if game.ended_at is not None and game.ended_at <= last])
         without = answer_of(asked, left)
     answer = answer or answer_of(asked, tally)
