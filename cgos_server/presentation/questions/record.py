@@ -55,7 +55,8 @@ class QuestionRecord:
     :ivar tally: of an ended question as it ended, with pairs that were taken out
     :ivar answer: as it was stored at the end; computed from the games while it is open
     :ivar out: numbers of pairs that an operator took out
-    :ivar without: of an ended question: the answer without the pairs that were taken out, if there are such
+    :ivar without: of an ended question: the answer without the pairs that were taken out; None where there are none, or
+        it cannot be computed from the games alone
     """
 
     row: QuestionRow
@@ -180,7 +181,8 @@ def _record(
     last = row.ended_at
     read_games(tally, asked, games if last is None else [game._replace(void=False) for game in games])
     out = sorted({game.pair for game in games if game.void})
-    if last is not None and out:
+    is_joint = isinstance(asked, Gauntlet) and asked.joint  # what the venue knew then of the opponents is not stored
+    if last is not None and out and not is_joint:
         left = Tally()
         read_games(left, asked, [game for game in games if game.ended_at is not None and game.ended_at <= last])
         without = answer_of(asked, left)

@@ -290,6 +290,7 @@ async def test_an_open_question_counts_without_a_pair_that_is_taken_out(history:
             "Without pair 7 it would be undecided: the log-likelihood ratio is 2.65, ",
         ),
         (CHALLENGE, State.ANSWERED, "Without pair 7 it would say: No estimate: "),
+        (replace(GAUNTLET, joint=True), State.ANSWERED, "An operator took out pair 7."),
     ],
 )
 async def test_an_ended_question_keeps_its_answer_and_says_what_it_would_be(
