@@ -170,12 +170,11 @@ async def _open(endpoint: Endpoint) -> ClientConnection:
             retry_after=float(wait) if wait.isdecimal() else None,
             is_misdirected=is_page,
         ) from None
-    except (WebSocketException, InvalidURI, EOFError) as error:
-        is_page = isinstance(error, InvalidURI)  # it leads to https://...
-        hint = _PAGES if is_page else ""
-        raise CannotConnect(
-            f"{server} does not speak WebSocket ({error}){hint}", code="no-protocol", is_misdirected=is_page
-        ) from None
+    except InvalidURI as error:  # it leads to https://...
+        sentence = f"{server} does not speak WebSocket ({error}){_PAGES}"
+        raise CannotConnect(sentence, code="no-protocol", is_misdirected=True) from None
+    except (WebSocketException, EOFError) as error:
+        raise CannotConnect(f"{server} does not speak WebSocket ({error})", code="no-protocol") from None
 
 
 def _how_it_closed(error: Exception) -> str:

@@ -352,7 +352,7 @@ class BradleyTerry:
         ]
         if len(self) > _ROWS:
             lines.append(f"and {len(self) - _ROWS} more")
-        if remark := findings.remark_on_groups(list(map(len, self.groups()))):
+        if remark := findings.remark_on_groups(self.groups()):
             lines.append(remark)
         return "\n".join(lines)
 
