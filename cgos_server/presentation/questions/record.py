@@ -19,7 +19,7 @@ import numpy as np
 from cgos_protocol.errors import OurFault
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import QuestionId, VersionId
-from cgos_server.core.questions.answer import Answer, answer_of, without_vague_estimate
+from cgos_server.core.questions.answer import Answer, answer_of, drop_vague_estimate
 from cgos_server.core.questions.asked import Asked, Gauntlet, State, Test, decode_asked, opponents_of
 from cgos_server.core.questions.posterior import Games
 from cgos_server.core.questions.tally import Tally
@@ -170,7 +170,7 @@ def stored_answer(row: QuestionRow) -> Answer | None:
         answer = msgspec.json.decode(row.answer, type=Answer)
     except msgspec.MsgspecError as error:
         raise OurFault(f"the answer of question {row.id} cannot be read: {error}") from error
-    return answer if row.kind == Gauntlet.kind else without_vague_estimate(answer)
+    return answer if row.kind == Gauntlet.kind else drop_vague_estimate(answer)
 
 
 def _record(
