@@ -5,6 +5,7 @@ Must not know: names, the ladder, how the answer is shown.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from statistics import NormalDist
 from typing import Final
 
@@ -182,14 +183,4 @@ def drop_vague_estimate(known: Answer) -> Answer:
 
 
 def _with(known: Answer, of: Estimate) -> Answer:
-    of = drop_vague_elo(of, known.games)
-    return replace(
-        known,
-        elo=of.elo,
-        lower=of.lower,
-        upper=of.upper,
-        normalized=of.normalized,
-        normalized_lower=of.normalized_lower,
-        normalized_upper=of.normalized_upper,
-        superiority=of.superiority,
-    )
+    return replace(known, **asdict(drop_vague_elo(of, known.games)))

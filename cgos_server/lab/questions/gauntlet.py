@@ -22,7 +22,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId, QuestionId, VersionId
 from cgos_server.core.questions.asked import Gauntlet, Opponent
 from cgos_server.core.questions.course import Wanted, ended, missing_games, next_pair
-from cgos_server.core.questions.place import place
+from cgos_server.core.questions.place import Place, place
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.bayes.likelihood import draw_parameter, log_likelihood
@@ -201,13 +201,12 @@ def _play_gauntlet(pool: _Pool, strength: float, chosen: Ints, ratings: JointRat
         for second in missing_games(tally):
             _play(tally, second, points[second.color])
     stands = place(asked, tally, ratings)
-    own = _posterior_half_width(asked, tally, ratings=ratings, rng=pool.rng)
+    own = _exact_half_width(asked, tally, stands=stands, ratings=ratings, rng=pool.rng)
     return Known(tally.begun, stands.elo - strength, stands.half_width, own)
 
 
-def _posterior_half_width(asked: Gauntlet, tally: Tally, ratings: JointRatings, rng: Generator) -> float:
+def _exact_half_width(asked: Gauntlet, tally: Tally, *, stands: Place, ratings: JointRatings, rng: Generator) -> float:
     """Of the posterior itself: over strengths of the newcomer, averaged over draws of all else that is not known."""
-    stands = place(asked, tally, ratings)
     strengths = stands.elo + stands.half_width * np.linspace(-3.0, 3.0, 121)
     opponents = rng.multivariate_normal(ratings.means, ratings.covariance, _DRAWS)
     first_moves = rng.normal(ratings.first_move, ratings.first_move_sd, _DRAWS)
