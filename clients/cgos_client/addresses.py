@@ -54,7 +54,7 @@ class Address(NamedTuple):
 
     @property
     def proxy(self) -> Proxy | None:
-        """The proxy before a WebSocket: of websockets' choice."""
+        """The proxy that the library websockets uses for this address; None if it uses none."""
         schemes = ("wss", "socks", "https") if self.secure else ("ws", "socks", "https", "http")
         return None if self.over_tcp else proxy_before(self.host, self.port, schemes)
 

@@ -127,7 +127,7 @@ class Tally:
         self.running -= 1
 
     def take_out(self, pairs: Collection[int]) -> None:
-        """Count as if these pairs had never begun, and all others. Running games of these are played to their end."""
+        """Count as if these pairs had never begun; all other pairs count. Running games are played to their end."""
         self.out = frozenset(pairs)
         self.repeated, self._seen, self.lately_repeated = set(), set(), 0
         self._cells, self._scores = {}, {}
