@@ -109,7 +109,7 @@ def _irreplaceable(target: Path, old: bytes, new: bytes) -> str:
         if tomllib.loads(old.decode()):
             return "a configuration"
     lost = Counter(what for what, *_ in (_entered(target.name, old) - _entered(target.name, new)).elements())
-    return "an event with " * bool(lost) + " and ".join(count(number, what) for what, number in lost.items())
+    return f"an event with {' and '.join(count(number, what) for what, number in lost.items())}" if lost else ""
 
 
 def _entered(name: str, data: bytes) -> Counter[tuple[Any, ...]]:

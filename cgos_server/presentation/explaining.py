@@ -35,10 +35,10 @@ async def explain_unpaired(history: History, game: GameDetail) -> str:
     question = await history.questions.of_game(game.game.id)
     pairer = "an operator"
     if game.event is not None:
-        pairer = f"round {game.event.round} of the event {game.event.event}"
+        pairer = f"round {game.event.round} of event {game.event.event}"
     elif question is not None:
-        pairer = f"question {question.question_id}, for its pair {question.pair},"
-    return f"No matchmaker chose the two of game {game.game.id} among others: {pairer} paired them."
+        pairer = f"question {question.question_id} (pair {question.pair})"
+    return f"No matchmaker paired game {game.game.id}: {pairer} did."
 
 
 class Explaining:

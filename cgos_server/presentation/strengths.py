@@ -57,8 +57,8 @@ class Strengths:
     @property
     def newcomer(self) -> Rating | None:
         """Where a version without a predecessor begins; None where another system says so."""
-        rate = getattr(self._system, "rate_newcomer", None)
-        return rate(self._state) if self.headline and rate is not None else None
+        assert isinstance(self._system, Joint)
+        return self._system.rate_newcomer(self._state) if self.headline else None
 
     @property
     def seq(self) -> int:

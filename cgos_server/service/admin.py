@@ -136,7 +136,7 @@ class Admin:
         return nullcontext() if bot is None else self._accounts.bot_lock(bot.bot_id)
 
     async def _allow(self, person: Person | None, command: Command[Any]) -> Person:
-        """Return whoever may have it done. Raises as :func:`may`, and ``unknown-bot`` of a bot that does not exist."""
+        """Return the person, if it may give the command. Raises as :func:`may`; ``unknown-bot`` without such a bot."""
         try:
             return may(person, command, await self._owner_of(command))
         except Forbidden as refusal:

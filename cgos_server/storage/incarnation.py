@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from sqlalchemy import Table
@@ -57,22 +57,20 @@ async def begin_incarnation(end: End, every: Sequence[Table], *, highest: int, r
         row = (last + 1, int(time.time() * 1000), "cgos-server", RESTORED, "database", note)
         await end.write(by_name["audit"], [row])
     if renumber:
-        await _renumber_unfinished_games(end, every, above)
+        await _renumber_unfinished_games(end, by_name, above)
 
 
-async def _renumber_unfinished_games(end: End, every: Sequence[Table], above: int) -> None:
-    games = next(table for table in every if table.name == "games")
+async def _renumber_unfinished_games(end: End, by_name: Mapping[str, Table], above: int) -> None:
     ((first,),) = await end.ask("SELECT coalesce(min(id), 0) FROM games WHERE result IS NULL")
     if not first:
         return
     shift = above + 1 - first
     old = f"result IS NULL AND id <= {above}"
-    if "event_games" in {table.name for table in every}:
+    if "event_games" in by_name:
         await _rename_in_event_logs(end, old, shift)
-    others = [name for name in names(games) if name != '"id"']
-    values = ", ".join(others)
+    values = ", ".join(name for name in names(by_name["games"]) if name != '"id"')
     await end.ask(f'INSERT INTO games ("id", {values}) SELECT id + {shift}, {values} FROM games WHERE {old}')
-    for table in every:
+    for table in by_name.values():
         for key in table.foreign_keys:
             if key.column.table.name == "games":
                 column = key.parent.name

@@ -305,22 +305,22 @@ class Chance(Protocol):
 class TournamentDeclaration(Declaration):
     """A tournament system. `make` takes its options and nothing else.
 
-    :ivar new: the options that new events are recorded with unless somebody says otherwise; records that have none of
-        them keep the defaults of `make`
+    :ivar for_new_events: the options that new events are recorded with unless somebody says otherwise; records that
+        have none of them keep the defaults of `make`
     """
 
-    new: Mapping[str, OptionValue] | None = None
+    for_new_events: Mapping[str, OptionValue] | None = None
 
 
 def declared(
-    make: type[DataclassInstance], name: str, about: str, new: Mapping[str, OptionValue] | None = None
+    make: type[DataclassInstance], name: str, about: str, **for_new_events: OptionValue
 ) -> TournamentDeclaration:
     """The declaration of a system whose options are the fields of a dataclass: each is annotated with what it may be,
-    and its default is the option's, but for those in `new`."""
+    and its default is the option's, but for those in `for_new_events`."""
     hints = get_type_hints(make, include_extras=True)
-    defaults = {each.name: each.default for each in fields(make)} | dict(new or {})
+    defaults = {each.name: each.default for each in fields(make)} | for_new_events
     options = {key: hints[key].__metadata__[0]._replace(default=value) for key, value in defaults.items()}
-    return TournamentDeclaration(name=name, about=about, make=make, options=options, new=new)
+    return TournamentDeclaration(name=name, about=about, make=make, options=options, for_new_events=for_new_events)
 
 
 class System(Protocol):

@@ -84,7 +84,7 @@ def options_of(name: str) -> Mapping[str, Option]:
 
 def new_options(name: str) -> dict[str, OptionValue]:
     """Return the options that a new event of a system is recorded with. Raises Refused if there is no such system."""
-    return dict(systems().find(known(name)[0]).new or {})
+    return dict(systems().find(known(name)[0]).for_new_events or {})
 
 
 def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> System:

@@ -8,6 +8,7 @@ Must not know: sockets.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -53,7 +54,7 @@ class Address(NamedTuple):
 
     @property
     def proxy(self) -> Proxy | None:
-        """The proxy before a WebSocket: of websockets' choice."""
+        """The proxy that the library websockets uses for this address; None if it uses none."""
         schemes = ("wss", "socks", "https") if self.secure else ("ws", "socks", "https", "http")
         return None if self.over_tcp else proxy_before(self.host, self.port, schemes)
 
@@ -90,10 +91,9 @@ def proxy_before(host: str, port: int, schemes: Sequence[str]) -> Proxy | None:
         return None
     names = sorted((name for name in os.environ if name.lower() == f"{scheme}_proxy"), reverse=True)
     name = next((name for name in names if os.environ[name] == settings[scheme]), "")
-    begin, _, rest = settings[scheme].rpartition("@")
+    url = re.sub(r"(^|//)[^/]*@", r"\1", settings[scheme])
     remedy = f"to go without it, {f'unset {name}' if name else 'change them'}, or add {host} to no_proxy"
-    kind = begin.partition("://")[0] + "://" if "://" in begin else ""
-    return Proxy(kind + rest, name or "the system's settings", remedy)
+    return Proxy(url, name or "the system's settings", remedy)
 
 
 def server_address(text: str, place: str = "--server") -> Address:

@@ -446,7 +446,8 @@ class Server:
             yield from page.items
             if page.next is None:
                 return
-            query = {**query, cursor: page.next, "incarnation": getattr(page, "incarnation", None) or None}
+            known = {"incarnation": page.incarnation or None} if "incarnation" in kind.__struct_fields__ else {}
+            query = {**query, cursor: page.next, **known}
 
     def _export(self, kind: type[T], path: str, query: Query, after: int, number: Callable[[T], int]) -> Iterator[T]:
         """The lines of an export whose numbers rise from line to line."""

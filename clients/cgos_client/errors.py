@@ -33,12 +33,7 @@ class CannotConnect(CgosClientError):
     """
 
     def __init__(
-        self,
-        text: str,
-        *,
-        code: str = "cannot-connect",
-        retry_after: float | None = None,
-        is_misdirected: bool = False,
+        self, text: str, *, code: str = "cannot-connect", retry_after: float | None = None, is_misdirected: bool = False
     ) -> None:
         super().__init__(code, text, fatal=True, retry_after=retry_after)
         self.is_misdirected = is_misdirected

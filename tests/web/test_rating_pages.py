@@ -124,7 +124,7 @@ async def test_no_anchor_is_why_a_version_stays_provisional(rated_past: Path, tm
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     sentence = "No anchor: the scale is loose"
 
-    async def said() -> list[bool]:
+    async def loose_sentences() -> list[bool]:
         async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
             pages = [(await get(web, path)).text for path in (f"/venue/{VENUE}", "/bot/Bee")]
         command = ["standings", "--venue", VENUE, "--data", str(data)]
@@ -133,7 +133,7 @@ async def test_no_anchor_is_why_a_version_stays_provisional(rated_past: Path, tm
     for games, anchor, expected in ((49, 0, False), (231, 0, True), (231, 1, False)):
         alter(data, f"UPDATE ratings SET provisional = 1, anchor = 0, games = {games} WHERE system = 'bayes'")
         alter(data, f"UPDATE ratings SET anchor = {anchor} WHERE version_id = 1 AND system = 'bayes'")
-        assert await said() == [expected] * 3
+        assert await loose_sentences() == [expected] * 3
 
 
 async def test_a_bots_page_tells_what_moved_its_rating(web: httpx2.AsyncClient, rated: History) -> None:

@@ -67,9 +67,9 @@ async def test_why_these_two_where_no_matchmaker_chose(database: Path, tmp_path:
         asked, number, pair = connection.execute(f"SELECT game_id, question_id, pair {free}").fetchone()
         connection.commit()
     expected = {
-        event: f"round 1 of the event {EVENT} paired them.",
-        asked: f"question {number}, for its pair {pair}, paired them.",
-        FRESH: "an operator paired them.",
+        event: f"round 1 of event {EVENT} did.",
+        asked: f"question {number} (pair {pair}) did.",
+        FRESH: "an operator did.",
     }
     async with History(path) as history, client(history, WebSettings()) as web:  # noqa: F811
         for game, sentence in expected.items():
@@ -119,8 +119,8 @@ async def test_how_partners_are_sorted_and_what_pairs_are_worth(
 
     monkeypatch.setattr(Explaining, "_explained", known)
     page = await get(web, "/game/1/pairing")
-    by = "worth less costs" if method == "information" else "nearness of ratings"
-    assert f"As the method saw them: those whom nothing kept apart first, by {by}" in page.text
+    by = "worth minus costs" if method == "information" else "difference of ratings"
+    assert f"As the method saw them: those that no rule kept apart first, by {by}" in page.text
     for name, partners in explained.partners.items():
         table = [cells for cells in page.rows if len(cells) == 7 and "%" in cells[2]]
         met = row.low if name == row.high else row.high

@@ -292,9 +292,8 @@ def bot() -> None:
     """Show, add, shut out, take back a bot; its password."""
 
 
-for _command in (transcript, connections, bot_show):
+for _command in (transcript, connections, bot_show, bot_export):
     bot.add_command(_command)
-bot.add_command(bot_export)
 add_declared(bot)
 
 

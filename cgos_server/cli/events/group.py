@@ -240,12 +240,6 @@ def event_log(setup: Setup, event: str, after: int, last: int | None, as_json: b
     )
 
 
-COMMANDS: Final = (
-    *(list_events, show_event, event_standings, event_crosstable),
-    *(event_rounds, event_games, event_log),
-)
-
-
 _ENDINGS: Final[dict[str, FileWord]] = {".json": "json", ".trf": "trf16", ".csv": "csv", ".txt": "text"}
 
 
@@ -405,9 +399,9 @@ def event() -> None:
     """Events: tournaments that the server holds by itself."""
 
 
-for command in COMMANDS:
+for command in (
+    *(list_events, show_event, event_standings, event_crosstable, event_rounds, event_games, event_log),
+    *(export_event, rehearse_event, event_sgf),
+):
     event.add_command(command)
-event.add_command(export_event)
-event.add_command(rehearse_event)
-event.add_command(event_sgf)
 add_declared(event)

@@ -165,7 +165,7 @@ def _told(rated: _Rated, asked: _Asked, neutral: bool) -> dict[str, Any]:
         {"name": name, "points": rated.points[name]} | asdict(rating) for name, rating in pool.standings().items()
     ]
     groups = pool.groups()
-    remark = remark_on_groups(list(map(len, groups)))
+    remark = remark_on_groups(groups)
     return {
         "games": len(rated.read.games),
         "unfinished": rated.read.unfinished,
@@ -229,7 +229,7 @@ def _print(rated: _Rated, asked: _Asked, neutral: bool) -> None:
 def _sentences(rated: _Rated, neutral: bool) -> list[str]:
     """What was learned."""
     learned = rated.pool.learned()
-    remark = remark_on_groups(list(map(len, rated.pool.groups())))
+    remark = remark_on_groups(rated.pool.groups())
     ordered = not neutral and not all(game.neutral for game in rated.read.games)
     return [
         *([remark] if remark else []),

@@ -25,11 +25,11 @@ from cgos_server.core.sequential import (
     Decision,
     Hypotheses,
     Scale,
+    drop_vague_elo,
     estimate,
     first_decision,
     remaining,
     standing,
-    stated,
 )
 from cgos_server.presentation.questions.paste import SequentialTest, elo, six_lines, verdict, with_interval
 from cgos_server.presentation.words import count, likelihood
@@ -140,7 +140,7 @@ def sprt(source: _Source, bounds: _Bounds, file: Path, as_json: bool) -> None:
         counts=counted.counts,
         points=counted.points,
         standing=standing(counted.counts, hypotheses),
-        estimate=stated(estimate(counted.counts, hypotheses), counted.counts.games),
+        estimate=drop_vague_elo(estimate(counted.counts, hypotheses), counted.counts.games),
     )
     needed = remaining(counted.counts, hypotheses)
     if as_json:

@@ -111,8 +111,8 @@ def verify_backup(setup: Setup, file: Path, ratings: bool, as_json: bool) -> Non
 def restore(setup: Setup, file: Path, as_json: bool) -> None:
     """Put a backup in the place of the database. The server must be stopped.
 
-    FILE is verified first. The database of before is kept under another name; one in PostgreSQL must be empty. New
-    games, bots and so on get numbers that nothing after the backup can have had, and so do unfinished games.
+    FILE is verified first. The earlier database is kept under another name; one in PostgreSQL must be empty. New games,
+    bots and so on get numbers that nothing after the backup can have had, and so do unfinished games.
     """
     with progress_bar("restore") as bar:
         restored = restoring.restore(

@@ -38,13 +38,7 @@ from cgos_server.tournaments.words import counted
 @overwrite_option
 @json_option
 def results(
-    file: Path,
-    results: Path,
-    may_change: bool,
-    take_back: bool,
-    output: Path | None,
-    overwrite: bool,
-    as_json: bool,
+    file: Path, results: Path, may_change: bool, take_back: bool, output: Path | None, overwrite: bool, as_json: bool
 ) -> None:
     """Enter all of RESULTS into FILE, or none where one of them cannot be.
 

@@ -5,6 +5,7 @@ Must not know: names, the ladder, how the answer is shown.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from statistics import NormalDist
 from typing import Final
 
@@ -20,11 +21,11 @@ from cgos_server.core.sequential import (
     LEAST_GAMES,
     Estimate,
     Standing,
+    drop_vague_elo,
     estimate,
     fixed_estimate,
     remaining,
     standing,
-    stated,
 )
 
 _NORMAL: Final = NormalDist()
@@ -53,7 +54,7 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     :ivar faults: how games ended other than on the board -> [lost so by the version, by its opponents]
     :ivar llr: a test's log-likelihood ratio, with its two bounds `reject_at` and `accept_at`
     :ivar elo: a test, a challenge: by how much it is stronger; a gauntlet: where it stands on the opponents' scale;
-        None with the rest of the estimate where :func:`~cgos_server.core.sequential.stated` withholds it
+        None with the rest of the estimate where :func:`~cgos_server.core.sequential.drop_vague_elo` withholds it
     :ivar lower: where the 95 % interval begins, `upper`: where it ends
     :ivar least_half_width: a gauntlet: half of the interval that any number of games would leave
     :ivar note: what the interval leaves out, a sentence; empty for nothing
@@ -176,20 +177,10 @@ def _against(version: VersionId, tally: Tally, superiority: float | None = None)
     )
 
 
-def without_vague_estimate(known: Answer) -> Answer:
+def drop_vague_estimate(known: Answer) -> Answer:
     """The answer of a test or a challenge that an earlier release stored, as :func:`answer_of` gives it today."""
     return _with(known, known.estimate) if known.games else known
 
 
 def _with(known: Answer, of: Estimate) -> Answer:
-    of = stated(of, known.games)
-    return replace(
-        known,
-        elo=of.elo,
-        lower=of.lower,
-        upper=of.upper,
-        normalized=of.normalized,
-        normalized_lower=of.normalized_lower,
-        normalized_upper=of.normalized_upper,
-        superiority=of.superiority,
-    )
+    return replace(known, **asdict(drop_vague_elo(of, known.games)))

@@ -50,7 +50,7 @@ def information(ahead: float, draws: float) -> float:
     return step(ahead, 0.5, draw=draw_parameter(draws)).weight
 
 
-def place(asked: Gauntlet, tally: Tally, known: JointRatings | None = None) -> Place:
+def place(asked: Gauntlet, tally: Tally, ratings: JointRatings | None = None) -> Place:
     """The most likely rating by the pairs that count, and how sure it is.
 
     The unknowns are the version's strength, those of its opponents, and what the first move is worth. Before the games
@@ -58,15 +58,15 @@ def place(asked: Gauntlet, tally: Tally, known: JointRatings | None = None) -> P
     The interval is the normal one at the maximum, by the second derivatives (Laplace), with the opponents and the first
     move integrated out.
 
-    :param known: in the order of the field; None: ratings as they were when it was asked count as known, and the first
-        move as worth nothing
+    :param ratings: in the order of the field; None: ratings as they were when it was asked count as known, and the
+        first move as worth nothing
     """
     m = len(asked.field)
-    if known is None:
-        known = JointRatings(np.array([opponent.rating for opponent in asked.field]), np.zeros((m, m)))
-    start = np.array([known.means.mean(), *known.means, known.first_move])
-    prior = np.diag([PRIOR_SD**2, *[0.0] * m, known.first_move_sd**2])
-    prior[1:-1, 1:-1] = known.covariance
+    if ratings is None:
+        ratings = JointRatings(np.array([opponent.rating for opponent in asked.field]), np.zeros((m, m)))
+    start = np.array([ratings.means.mean(), *ratings.means, ratings.first_move])
+    prior = np.diag([PRIOR_SD**2, *[0.0] * m, ratings.first_move_sd**2])
+    prior[1:-1, 1:-1] = ratings.covariance
     # One row for each opponent and color: the version's strength minus the opponent's, and the first move.
     rows = np.hstack((np.ones((2 * m, 1)), -np.repeat(np.eye(m), 2, axis=0), np.tile([[1.0], [-1.0]], (m, 1))))
     scores = [tally.score(opponent.version, color) for opponent in asked.field for color in Color]
@@ -86,6 +86,6 @@ def place(asked: Gauntlet, tally: Tally, known: JointRatings | None = None) -> P
     covariance[np.ix_(free, free)] = np.linalg.solve(scaled, among)
     variances = covariance[0, 0] + np.diagonal(covariance) - 2.0 * covariance[0]
     leads = zip((found[0] - found).tolist(), np.sqrt(np.maximum(variances, _JITTER)).tolist(), strict=True)
-    pool = float(np.linalg.solve(known.covariance + _JITTER * np.eye(m), np.ones(m)).sum())
+    pool = float(np.linalg.solve(ratings.covariance + _JITTER * np.eye(m), np.ones(m)).sum())
     half_width, least = Z95 * sqrt(covariance[0, 0]), Z95 / sqrt(pool + PRIOR_SD**-2.0)
     return Place(float(found[0]), half_width, least, tuple(leads)[1:-1])

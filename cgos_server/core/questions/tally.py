@@ -127,7 +127,7 @@ class Tally:
         self.running -= 1
 
     def take_out(self, pairs: Collection[int]) -> None:
-        """Count as if these pairs had never begun, and all others. Running games of these are played to their end."""
+        """Count as if these pairs had never begun; all other pairs count. Running games are played to their end."""
         self.out = frozenset(pairs)
         self.repeated, self._seen, self.lately_repeated = set(), set(), 0
         self._cells, self._scores = {}, {}
@@ -182,7 +182,7 @@ class Tally:
     def faults(self) -> dict[str, tuple[int, int]]:
         """How games that count ended other than on the board: how often the version lost so, and its opponents."""
         faults: dict[str, tuple[int, int]] = {}
-        for half in self._counting():
+        for half in (half for pair, _ in self.counting_pairs() for half in pair.halves):
             if half.fault:
                 own, others = faults.get(half.fault, (0, 0))
                 faults[half.fault] = (own + (half.score2 == 0), others + (half.score2 == 2))
@@ -199,7 +199,9 @@ class Tally:
             for color in pair.missing:
                 yield pair, color
 
-    def _counting(self) -> Iterator[Half]:
+    def counting_pairs(self) -> Iterator[tuple[Pair, int]]:
+        """Yield the pairs that count, each with its half points."""
+        skipped = self.repeated | self.out
         for pair in self.pairs.values():
-            if pair.score2 is not None and pair.number not in self.repeated | self.out:
-                yield from pair.halves
+            if pair.score2 is not None and pair.number not in skipped:
+                yield pair, pair.score2

@@ -16,7 +16,7 @@ single games that B lost, drew and won.
 '160281 games where they are equal, and 5.0 % of such tests accept'
 """
 
-from .estimate import LEAST_GAMES, Estimate, estimate, fixed_estimate, stated
+from .estimate import LEAST_GAMES, Estimate, drop_vague_elo, estimate, fixed_estimate
 from .hypotheses import Counts, Decision, Hypotheses, Scale
 from .likelihood import closed_form, log_likelihood_ratio, log_likelihood_ratios
 from .planning import Cost, expected, expected_at, fixed_length, pair_distribution, remaining
@@ -32,6 +32,7 @@ __all__ = [
     "Scale",
     "Standing",
     "closed_form",
+    "drop_vague_elo",
     "estimate",
     "expected",
     "expected_at",
@@ -43,5 +44,4 @@ __all__ = [
     "pair_distribution",
     "remaining",
     "standing",
-    "stated",
 ]

@@ -135,7 +135,7 @@ def fixed_estimate(counts: Sequence[int] | Counts) -> Estimate:
     return _written(ends[0], ends[1], len(shares), superiority)
 
 
-def stated(known: Estimate, games: int) -> Estimate:
+def drop_vague_elo(known: Estimate, games: int) -> Estimate:
     """Return `known`, without its Elo where it has fewer than `LEAST_GAMES` games or an interval with an open end."""
     if games >= LEAST_GAMES and known.lower is not None and known.upper is not None:
         return known

@@ -22,7 +22,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId, QuestionId, VersionId
 from cgos_server.core.questions.asked import Gauntlet, Opponent
 from cgos_server.core.questions.course import Wanted, ended, missing_games, next_pair
-from cgos_server.core.questions.place import place
+from cgos_server.core.questions.place import Place, place
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.bayes.likelihood import draw_parameter, log_likelihood
@@ -137,7 +137,7 @@ def answer(task: Task) -> list[Known]:
     """Each newcomer until it is known. The pool, and the first newcomer, are the same in all ways but CASES."""
     if task.way in CASES:
         rng = generator(task.seed, STUDY, task.way, task.replicate)
-        return [_in_a_case(task, rng) for _ in range(task.newcomers)]
+        return [_play_case(task, rng) for _ in range(task.newcomers)]
     ((_, center, sd),) = POOLS["normal"].groups
     draw = generator(task.seed, STUDY, "truth", task.replicate)
     truth = draw.normal(center, sd, task.versions)
@@ -168,10 +168,10 @@ def _in_a_gauntlet(pool: _Pool, strength: float, opponents: int, nearby: bool) -
         chosen = np.argsort(np.abs(pool.known - guess), kind="stable")[:opponents]
     else:
         chosen = order[np.rint(np.linspace(0, len(order) - 1, opponents)).astype(np.int64)]
-    return _placed(pool, strength, chosen, JointRatings(pool.known[chosen], KNOWN_SD**2 * np.eye(opponents)))
+    return _play_gauntlet(pool, strength, chosen, JointRatings(pool.known[chosen], KNOWN_SD**2 * np.eye(opponents)))
 
 
-def _in_a_case(task: Task, rng: Generator) -> Known:
+def _play_case(task: Task, rng: Generator) -> Known:
     apart, common, worth, ahead = CASES[task.way]
     ratings = JointRatings(rng.normal(0.0, FIELD_SD, 4), apart**2 * np.eye(4) + common**2, worth, FIRST_MOVE_SD)
     pool = _Pool(
@@ -181,10 +181,10 @@ def _in_a_case(task: Task, rng: Generator) -> Known:
         game=replace(task.game, first_move=rng.normal(worth, FIRST_MOVE_SD)),
         rng=rng,
     )
-    return _placed(pool, ahead, np.arange(4), ratings)
+    return _play_gauntlet(pool, ahead, np.arange(4), ratings)
 
 
-def _placed(pool: _Pool, strength: float, chosen: Ints, ratings: JointRatings) -> Known:
+def _play_gauntlet(pool: _Pool, strength: float, chosen: Ints, ratings: JointRatings) -> Known:
     asked = Gauntlet(
         version=VersionId(len(pool.known)),
         most_games=MOST,
@@ -201,13 +201,12 @@ def _placed(pool: _Pool, strength: float, chosen: Ints, ratings: JointRatings) -
         for second in missing_games(tally):
             _play(tally, second, points[second.color])
     stands = place(asked, tally, ratings)
-    own = _own_half_width(asked, tally, ratings=ratings, rng=pool.rng)
+    own = _exact_half_width(asked, tally, stands=stands, ratings=ratings, rng=pool.rng)
     return Known(tally.begun, stands.elo - strength, stands.half_width, own)
 
 
-def _own_half_width(asked: Gauntlet, tally: Tally, ratings: JointRatings, rng: Generator) -> float:
+def _exact_half_width(asked: Gauntlet, tally: Tally, *, stands: Place, ratings: JointRatings, rng: Generator) -> float:
     """Of the posterior itself: over strengths of the newcomer, averaged over draws of all else that is not known."""
-    stands = place(asked, tally, ratings)
     strengths = stands.elo + stands.half_width * np.linspace(-3.0, 3.0, 121)
     opponents = rng.multivariate_normal(ratings.means, ratings.covariance, _DRAWS)
     first_moves = rng.normal(ratings.first_move, ratings.first_move_sd, _DRAWS)
@@ -290,12 +289,12 @@ def _checks(way: str, those: Sequence[Known]) -> list[Check]:
     inside = close(f"{way}: 95 % intervals hold the strength", _inside(those), 0.95, NEAR_COVERAGE, errors=2.0)
     if way == LADDER:
         return [inside]
-    wider = _wider(those)
+    wider = _relative_width(those)
     sentence = f"{way}: intervals are at most {WIDEST:g} times as wide as the posterior's own"
     return [inside, Check(claim=sentence, holds=wider.mean <= WIDEST, measured=wider, expected=WIDEST)]
 
 
-def _wider(those: Sequence[Known]) -> Mean:
+def _relative_width(those: Sequence[Known]) -> Mean:
     return mean_of([known.half_width / known.own for known in those])
 
 
@@ -324,7 +323,7 @@ def _table(key: str, title: str, by_way: Mapping[str, Sequence[Known]]) -> Table
                 mean_of([known.error for known in those]),
                 _inside(those),
                 mean_of([known.half_width for known in those]),
-                None if way == LADDER else _wider(those),
+                None if way == LADDER else _relative_width(those),
             )
             for way, those in by_way.items()
         ),

@@ -44,7 +44,7 @@ def pictures(pool: BradleyTerry) -> tuple[Picture, ...]:
     ratings = Chart(
         key="ratings",
         title="Ratings with 95 % intervals" + _of_more(len(rated), len(standings)),
-        x_label=remark_on_groups(list(map(len, pool.groups()))),
+        x_label=remark_on_groups(pool.groups()),
         y_label="Elo",
         lines=(
             Line(

@@ -192,9 +192,10 @@ class QuestionDirector:
 
     def take_out(self, question: QuestionId, pairs: Collection[int]) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
-        if question in self.runners:
-            self.runners[question].tally.take_out(pairs)
-            self._submit(self.runners[question], Change.RESULT, [])
+        runner = self.runners.get(question)
+        if runner is not None:
+            runner.tally.take_out(pairs)
+            self._submit(runner, Change.RESULT, [runner.moved(State.OPEN, "", None)])
 
     def leave(self, bots: Collection[BotId]) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""

@@ -118,7 +118,7 @@ class QuestionRunner:
 
     def moved(self, state: State, why: str, at: int | None) -> QuestionMoved:
         """The record of its standing otherwise; `at`: when it ended, Unix ms. It has the answer at the end, and that of
-        a gauntlet at any time: who reads it does not know what the venue knows of the opponents."""
+        a gauntlet at any time: its readers do not know what the venue knows of the opponents."""
         is_open = state is State.OPEN
         answer = None if is_open and not self._joint else self.answer()
         self.end = None if is_open or answer is None else End(why, answer)

@@ -132,7 +132,7 @@ class WsPort:
     :ivar contexts: by venue; for the line dialogue, and for the venues' galleries
     :ivar venues: as `welcome` lists them, in its order
     :ivar server: what the server calls itself; `software` is the program with its version
-    :ivar incarnation: the word of the database's copy
+    :ivar incarnation: names this copy of the database, as `welcome` says
     :ivar elsewhere: where a venue is played that is not here, as a sentence; None where that is not known
     """
 

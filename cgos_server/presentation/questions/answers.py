@@ -74,7 +74,8 @@ def stands(record: QuestionRecord) -> str:
         names=record.names,
         games_left=games_left(record),
     )
-    return told + sentences.without(record.out, record.without, asked=record.asked, names=record.names)
+    taken_out = sentences.describe_taken_out(record.out, record.without, asked=record.asked, names=record.names)
+    return told + taken_out
 
 
 def games(record: QuestionRecord) -> api.QuestionGames:

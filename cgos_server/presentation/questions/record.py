@@ -19,7 +19,7 @@ import numpy as np
 from cgos_protocol.errors import OurFault
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import QuestionId, VersionId
-from cgos_server.core.questions.answer import Answer, answer_of, without_vague_estimate
+from cgos_server.core.questions.answer import Answer, answer_of, drop_vague_estimate
 from cgos_server.core.questions.asked import Asked, Gauntlet, State, Test, decode_asked, opponents_of
 from cgos_server.core.questions.posterior import Games
 from cgos_server.core.questions.tally import Tally
@@ -55,7 +55,8 @@ class QuestionRecord:
     :ivar tally: of an ended question as it ended, with pairs that were taken out
     :ivar answer: as it was stored at the end; computed from the games while it is open
     :ivar out: numbers of pairs that an operator took out
-    :ivar without: of an ended question: the answer without the pairs that were taken out, if there are such
+    :ivar without: of an ended question: the answer without the pairs that were taken out; None where there are none, or
+        it cannot be computed from the games alone
     """
 
     row: QuestionRow
@@ -110,12 +111,10 @@ class QuestionRecord:
         ended = {game.game_id: game.ended_at or 0 for game in self.games}
         last = self.row.ended_at
         pairs: list[tuple[int, int, int]] = []
-        for pair in self.tally.pairs.values():
-            if pair.score2 is None or pair.number in self.tally.repeated | self.tally.out:
-                continue
+        for pair, score2 in self.tally.counting_pairs():
             at = max(ended[half.game] for half in pair.halves)
             if last is None or at <= last:
-                pairs.append((at, pair.number, pair.score2))
+                pairs.append((at, pair.number, score2))
         return [score2 for _, _, score2 in sorted(pairs)]
 
 
@@ -171,7 +170,7 @@ def stored_answer(row: QuestionRow) -> Answer | None:
         answer = msgspec.json.decode(row.answer, type=Answer)
     except msgspec.MsgspecError as error:
         raise OurFault(f"the answer of question {row.id} cannot be read: {error}") from error
-    return answer if row.kind == Gauntlet.kind else without_vague_estimate(answer)
+    return answer if row.kind == Gauntlet.kind else drop_vague_estimate(answer)
 
 
 def _record(
@@ -179,10 +178,12 @@ def _record(
 ) -> QuestionRecord:
     tally, without = Tally(), None
     answer = stored_answer(row)
-    read_games(tally, asked, games if answer is None else [game._replace(void=False) for game in games])
+    last = row.ended_at
+    read_games(tally, asked, games if last is None else [game._replace(void=False) for game in games])
     out = sorted({game.pair for game in games if game.void})
-    if answer is not None and out:
-        last, left = row.ended_at or 0, Tally()
+    is_joint = isinstance(asked, Gauntlet) and asked.joint  # what the venue knew then of the opponents is not stored
+    if last is not None and out and not is_joint:
+        left = Tally()
         read_games(left, asked, [game for game in games if game.ended_at is not None and game.ended_at <= last])
         without = answer_of(asked, left)
     answer = answer or answer_of(asked, tally)

@@ -64,7 +64,7 @@ def says(asked: Asked, answer: Answer, names: Names) -> str:
     return f"{version} minus {whom}: {elo} Elo (95 %)."
 
 
-def without(out: Sequence[int], answer: Answer | None, *, asked: Asked, names: Names) -> str:
+def describe_taken_out(out: Sequence[int], answer: Answer | None, *, asked: Asked, names: Names) -> str:
     """Say which pairs an operator took out, if any, and what an ended question would be without them."""
     pairs = f"pair{'s' if len(out) > 1 else ''} {', '.join(map(str, out))}"
     if answer is None:

@@ -81,7 +81,7 @@ def explain(
 def order_in_words(partners: Sequence[api.Partner]) -> str:
     """Say how the partners of a version are sorted."""
     by_worth = bool(partners) and partners[0].worth is not None
-    return f"those whom nothing kept apart first, by {'worth less costs' if by_worth else 'nearness of ratings'}"
+    return f"those that no rule kept apart first, by {'worth minus costs' if by_worth else 'difference of ratings'}"
 
 
 def _of_another_version(method: str, inputs: str) -> str:

@@ -165,8 +165,7 @@ class Tally:
         self._most = most
         self._since = since
         self._most_rounds = most_rounds
-        self._count = self._arranged = self._opened = self._looked_at = 0
-        self._in_events = self._for_questions = 0
+        self._count = self._arranged = self._in_events = self._for_questions = self._opened = self._looked_at = 0
         self._first, self._until = 0, 0
         self._ended_span = False
         self._of_round: dict[int, list[VersionId]] = defaultdict(list)

@@ -13,6 +13,7 @@ import msgspec
 from cgos_protocol.api.messages import Expected
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Outcome, Rating, RatingSystem
+from cgos_server.core.rating.together import JointRatings
 
 
 @runtime_checkable
@@ -30,6 +31,10 @@ class Joint(Protocol):
     def outcome_at(self, state: Any, difference: float) -> Outcome: ...
 
     def draws(self, state: Any) -> float: ...
+
+    def rate_newcomer(self, state: Any) -> Rating: ...
+
+    def joint_ratings(self, state: Any, versions: Sequence[VersionId]) -> JointRatings: ...
 
 
 class Odds(msgspec.Struct, frozen=True, kw_only=True):

@@ -191,11 +191,9 @@ class VenueRatings:
     def joint_ratings(self, versions: Sequence[VersionId]) -> JointRatings:
         """What the headline system knows of these versions and of the first move, as a gauntlet needs it. Raises
         KeyError for a version that never entered."""
-        joint_ratings = getattr(self.system, "joint_ratings", None)
-        if joint_ratings is None:
-            return separate_ratings([self.rating(version) for version in versions], self.system.sure)
-        found: JointRatings = joint_ratings(self._headline.state, versions)
-        return found
+        if isinstance(self.system, Joint):
+            return self.system.joint_ratings(self._headline.state, versions)
+        return separate_ratings([self.rating(version) for version in versions], self.system.sure)
 
     def anchor_residuals(self) -> list[Any]:
         """What the games say of each anchor (:class:`cgos_server.core.rating.bayes.system.AnchorResidual`); empty where

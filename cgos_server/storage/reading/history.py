@@ -38,8 +38,8 @@ class History:
     :param live: for the process that has the games: its questions wait for a PostgreSQL that restarts, and a disk that
         fails under them is an error and not the end of the process
     :param patience_s: how long a question of the live server waits, seconds
-    :ivar names_known: changes whenever names may have been erased. What is kept of answers that name somebody has it in
-        its key, as it was before the answer was read
+    :ivar names_known: changes whenever names may have been erased. Caches of answers with names have it in their keys,
+        as it was before the answer was read
     :ivar bulk: hands out everything; on SQLite by few connections of its own, so that no page waits for it
     """
 

@@ -5,6 +5,7 @@ Transactions are always begun by us, never by a driver's guess. Must not know: t
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,21 +64,14 @@ def refuse_orphaned_log(path: Path) -> None:
     """Raises Invalid where the database is empty or gone and its log is not: SQLite would throw the log away, also
     on a connection that only reads."""
     log = path.with_name(path.name + "-wal")
-    if _size(log) and not _size(path):
-        raise Invalid(
-            Code.DAMAGED,
-            f"The database {path} is empty or gone, but its log {log} is not: something has emptied or removed the "
-            "database. Nothing was changed. Bring it back with `cgos-server db restore` (`cgos-server db backups` "
-            "lists the backups), or move the log away to begin a new database.",
-        )
-
-
-def _size(path: Path) -> int:
-    """In bytes; 0 where it is not there, or cannot be seen."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+    with contextlib.suppress(OSError):  # there is no log, or it cannot be seen
+        if log.stat().st_size and not (path.exists() and path.stat().st_size):
+            raise Invalid(
+                Code.DAMAGED,
+                f"The database {path} is empty or gone, but its log {log} is not: something has emptied or removed the "
+                "database. Nothing was changed. Bring it back with `cgos-server db restore` (`cgos-server db backups` "
+                "lists the backups), or move the log away to begin a new database.",
+            )
 
 
 def connect_for_reading(path: Path) -> sqlite3.Connection:

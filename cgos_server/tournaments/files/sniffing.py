@@ -74,8 +74,8 @@ def sniff(name: str, data: bytes) -> Format:
     begin = data.removeprefix(MARK).lstrip()[:_SNIFFED]
     text = begin.decode("utf-8", "replace").replace("\r", "\n")
     if pgn.begins_with_header(text):
-        what = f"games in PGN. {_GAMES} `tournament results` enters results of PGN headers"
-        raise Invalid(Code.FILE_KIND, f"{_shown(name)} is {what}.")
+        remedy = "`tournament results` enters results of PGN headers."
+        raise Invalid(Code.FILE_KIND, f"{_shown(name)} is games in PGN. {_GAMES} {remedy}")
     if begin[:1] == b"{" or ending == "json":
         return "json"
     for pattern, what in _OTHERS:

@@ -241,5 +241,6 @@ SYSTEM: Final = declared(
     Mwm,
     "mwm",
     "near scores, then even colors, then an order of pairing, over the whole field at once",
-    new={"forfeit_counts_as_met": False, "forfeit_win_takes_bye": True},
+    forfeit_counts_as_met=False,
+    forfeit_win_takes_bye=True,
 )

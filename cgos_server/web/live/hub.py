@@ -295,7 +295,7 @@ class Hub:
         except BaseException:
             self._lost = True
             raise
-        # The loss at the start is followed at once by another: whoever tells facts says that earlier ones are missing.
+        # Another loss follows the one at the start at once: the server says that earlier facts are missing.
         self._after_ms = self._now_ms() + _LOSSES_MS if self._began else 0
         self._began = True
         self.news.lost(self._now_ms())

@@ -154,28 +154,24 @@ async def _open(endpoint: Endpoint) -> ClientConnection:
     except ssl.SSLError as error:
         raise no_tls(server, error) from None
     except OSError as error:
-        reason = error.strerror or error
-        if proxy is not None:  # no connection goes anywhere else
-            raise CannotConnect(f"{proxy} before {address} cannot be reached ({reason}){remedy}") from None
-        raise CannotConnect(f"{address} cannot be reached ({reason})") from None
+        first = f"{proxy} before {address}" if proxy else address  # no connection goes anywhere else
+        raise CannotConnect(f"{first} cannot be reached ({error.strerror or error}){remedy}") from None
     except ProxyError as error:
         raise CannotConnect(f"{proxy} does not lead to {address} ({error}){remedy}") from None
     except InvalidStatus as error:
         status, wait = error.response.status_code, error.response.headers.get("Retry-After", "")
         is_page = status < 300 or status in (404, 405)
-        hint = _PAGES if is_page else ""
         raise CannotConnect(
-            f"{server} answered with HTTP status {status} instead of a WebSocket{hint}",
+            f"{server} answered with HTTP status {status} instead of a WebSocket{_PAGES if is_page else ''}",
             code="http-status",
             retry_after=float(wait) if wait.isdecimal() else None,
             is_misdirected=is_page,
         ) from None
-    except (WebSocketException, InvalidURI, EOFError) as error:
-        is_page = isinstance(error, InvalidURI)  # it leads to https://...
-        hint = _PAGES if is_page else ""
-        raise CannotConnect(
-            f"{server} does not speak WebSocket ({error}){hint}", code="no-protocol", is_misdirected=is_page
-        ) from None
+    except InvalidURI as error:  # it leads to https://...
+        sentence = f"{server} does not speak WebSocket ({error}){_PAGES}"
+        raise CannotConnect(sentence, code="no-protocol", is_misdirected=True) from None
+    except (WebSocketException, EOFError) as error:
+        raise CannotConnect(f"{server} does not speak WebSocket ({error})", code="no-protocol") from None
 
 
 def _how_it_closed(error: Exception) -> str:

@@ -95,7 +95,7 @@ def test_explain_a_game(run: Any, as_json: Any, paired: Path) -> None:
     assert lines[1].startswith("options: anchor_cost 0.2, avoid_last true, ")
     assert f"game 3: {high} (Black) - {low} (White)" in lines
     assert explained["game"]["reason"] in lines
-    order = "those whom nothing kept apart first, by worth less costs"
+    order = "those that no rule kept apart first, by worth minus costs"
     assert f"whom {high} could have met, {order}" in lines
     starred = [line.split()[1] for line in lines if line.startswith("*")]
     assert starred == [low, high]
@@ -128,7 +128,7 @@ def test_explain_a_round_with_nothing_to_decide_again(run: Any) -> None:
 
 def test_what_cannot_be_explained(run: Any, data: Path) -> None:
     put(data, r.GameAdded(3, 1, None, 1, 2, "", "", "{}", "", T0))
-    nobody = "No matchmaker chose the two of game {} among others: {} paired them."
+    nobody = "No matchmaker paired game {}: {} did."
     assert nobody.format(3, "an operator") in run("pairing", "explain", "3", fails=1).stderr
     put(
         data,
@@ -138,8 +138,8 @@ def test_what_cannot_be_explained(run: Any, data: Path) -> None:
         QuestionAdded(9, 1, None, "test", "{}", T0, 0, "open", None, "", ""),
         QuestionGame(game_id=5, question_id=9, pair=3, opening=""),
     )
-    assert nobody.format(4, "round 2 of the event Cup") in run("pairing", "explain", "4", fails=1).stderr
-    assert nobody.format(5, "question 9, for its pair 3,") in run("pairing", "explain", "5", fails=1).stderr
+    assert nobody.format(4, "round 2 of event Cup") in run("pairing", "explain", "4", fails=1).stderr
+    assert nobody.format(5, "question 9 (pair 3)") in run("pairing", "explain", "5", fails=1).stderr
     paired_by = "1 by events, 1 by questions, 1 by an operator"
     assert f"paired by birk 1; {paired_by}" in run("pairing", "stats", "--venue", "9x9").stdout.splitlines()
     assert "There is no game 9" in run("pairing", "explain", "9", fails=1).stderr

@@ -14,14 +14,14 @@ from msgspec.structs import replace
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId, VersionId
-from cgos_server.core.questions.answer import answer_of, without_vague_estimate
+from cgos_server.core.questions.answer import answer_of, drop_vague_estimate
 from cgos_server.core.questions.asked import Challenge, Gauntlet, Opponent, Test
 from cgos_server.core.questions.place import PRIOR_SD, information, place
 from cgos_server.core.questions.tally import Score, Tally
 from cgos_server.core.rating.base import Z95, Rating
 from cgos_server.core.rating.bayes.likelihood import draw_parameter, log_likelihood, probabilities
 from cgos_server.core.rating.together import JointRatings, separate_ratings
-from cgos_server.core.sequential import Estimate, fixed_estimate, standing, stated
+from cgos_server.core.sequential import Estimate, drop_vague_elo, fixed_estimate, standing
 
 FIELD = (Opponent(version=VersionId(2), rating=1800.0), Opponent(version=VersionId(3), rating=2100.0))
 ASKED = Gauntlet(version=VersionId(1), most_games=1000, field=FIELD)
@@ -243,8 +243,8 @@ def test_nothing_is_estimated_of_too_little(pairs: list[int]) -> None:
         estimated = [answer.elo, answer.lower, answer.upper, answer.normalized, answer.normalized_lower]
         assert [*estimated, answer.normalized_upper] == [None] * 6
         stored_earlier = replace(answer, **{name: getattr(vague, name) for name in ("elo", "lower", "upper")})
-        assert without_vague_estimate(stored_earlier) == answer
-    assert stated(dataclasses.replace(vague, lower=-1.0), 20).elo == 0.0
+        assert drop_vague_estimate(stored_earlier) == answer
+    assert drop_vague_elo(dataclasses.replace(vague, lower=-1.0), 20).elo == 0.0
 
 
 def test_a_gauntlet_is_placed_by_ten_pairs_or_as_soon_as_it_is_answered() -> None:

@@ -64,7 +64,7 @@ def test_faults_say_who_lost_so() -> None:
     assert tally.faults() == {"time": (1, 1), "illegal move": (1, 0)}
 
 
-def known(tally: Tally) -> tuple[object, ...]:
+def figures_of(tally: Tally) -> tuple[object, ...]:
     wanted = [(pair.number, color) for pair, color in tally.halves_wanted()]
     return tally.counts(), tally.score(), tally.repeated, tally.begun, tally.running, wanted, tally.faults()
 
@@ -77,14 +77,14 @@ def test_a_pair_that_is_taken_out_counts_as_if_it_had_never_begun_until_it_is_pu
             play(played, 2, (0, 1), (3, 4))
         play(played, 3, (0, 1), (3, 4))  # a repeat of the pair that goes
         play(played, 4, (2, 0), (5, 6))
-    before = known(tally)
+    before = figures_of(tally)
     assert tally.repeated == {3}
     tally.take_out({2})
-    assert known(tally) == known(without)
+    assert figures_of(tally) == figures_of(without)
     assert tally.pairs_with(OPPONENT) == 3
     assert max(tally.pairs) == 4, "no other pair gets its number"
     tally.take_out(())
-    assert known(tally) == before
+    assert figures_of(tally) == before
 
 
 def test_the_other_game_of_a_pair_that_is_taken_out_is_played_to_its_end_and_not_played_again() -> None:

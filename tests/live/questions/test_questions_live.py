@@ -104,6 +104,12 @@ async def test_a_gauntlet_has_its_answer_in_the_store_after_each_game() -> None:
     room.director.prioritize(joint, 5)
     await room.look()
     assert stored_answer(room.row(joint)) == answer
+    room.director.take_out(joint, {1})
+    await room.look()
+    without = stored_answer(room.row(joint))
+    assert without == runner.answer()
+    assert without is not None
+    assert without.games == answer.games - 2
 
 
 async def test_a_gauntlet_ends_where_the_venue_hardly_knows_its_opponents() -> None:

@@ -220,10 +220,14 @@ async def test_an_open_gauntlet_has_the_answer_that_the_server_stored(history: H
     by_games = 60.0**2 - record.answer.least_half_width**2
     known = replace(record.answer, lower=1800.0 - 70.0, upper=1800.0 + 70.0)
     assert answers.games_left(replace_record(record, answer=known)) == pytest.approx(
-        20 * ((70.0**2 - record.answer.least_half_width**2) / by_games - 1)
+        record.answer.games * ((70.0**2 - record.answer.least_half_width**2) / by_games - 1)
     )
     never = replace(known, least_half_width=65.0)
     assert answers.games_left(replace_record(record, answer=never)) is None
+    put(location(history), [void(1002)])
+    record = await ReadQuestions(history).numbered(QuestionId(past.number))
+    assert answers.stands(record).endswith(" An operator took out pair 2."), "it has not ended"
+    assert record.tally.out == {2}
 
 
 async def test_a_challenge_has_six_lines(history: History) -> None:
@@ -286,6 +290,7 @@ async def test_an_open_question_counts_without_a_pair_that_is_taken_out(history:
             "Without pair 7 it would be undecided: the log-likelihood ratio is 2.65, ",
         ),
         (CHALLENGE, State.ANSWERED, "Without pair 7 it would say: No estimate: "),
+        (replace(GAUNTLET, joint=True), State.ANSWERED, "An operator took out pair 7."),
     ],
 )
 async def test_an_ended_question_keeps_its_answer_and_says_what_it_would_be(

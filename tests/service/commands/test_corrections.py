@@ -251,8 +251,8 @@ async def test_on_a_closed_database_it_is_the_same(pool: RealPool) -> None:
         await nowhere.handle(GameCorrect(game=first, result="Draw", reason="it did not"))
 
 
-async def asked(pool: RealPool, *, rated: bool) -> list[int]:
-    """The games of two pairs of a test, all won by Alpha."""
+async def play_two_pairs(pool: RealPool, *, rated: bool) -> list[int]:
+    """Play two pairs of a test, all won by Alpha; return the games."""
     test = Test(version=VersionId(1), against=VersionId(2), most_games=20, rated=rated)
     added = QuestionAdded(
         id=QuestionId(5), venue_id=VenueId(1), owner_id=None, kind="test", asked=encode_asked(test), asked_at=T0,
@@ -277,7 +277,7 @@ async def counted(pool: RealPool) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("rated", [False, True])
 async def test_void_takes_the_pair_of_a_game_out_of_its_question(pool: RealPool, rated: bool) -> None:
-    _, second, third, _ = await asked(pool, rated=rated)
+    _, second, third, _ = await play_two_pairs(pool, rated=rated)
     assert await counted(pool) == (0, 0, 0, 0, 2)
     done = await correct(pool, second, "Void", "played with the wrong network")
     assert done.sentence == (
@@ -299,7 +299,7 @@ async def test_void_takes_the_pair_of_a_game_out_of_its_question(pool: RealPool,
 
 
 async def test_in_a_question_an_unrated_game_counts_as_it_was_played_or_not_at_all(pool: RealPool) -> None:
-    games = await asked(pool, rated=False)
+    games = await play_two_pairs(pool, rated=False)
     code, sentence = await refusal(pool, games[0], "W+Forfeit")
     assert (code, sentence) == (
         "result", f"In its question game {games[0]} counts as it was played, B+Forfeit, or as nothing, Void.",

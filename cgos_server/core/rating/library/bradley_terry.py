@@ -309,12 +309,10 @@ class BradleyTerry:
         Predecessors and anchors join names, too. Ratings of different groups cannot be compared: only the prior says
         how far apart they are. A name without games that nothing joins is in no group.
         """
-        state, anchors = self._state, list(self._state.anchors)
-        pairs = [*pairwise(anchors)]
-        pairs += [(new, VersionId(link.old)) for new, link in state.links.items()]
-        played = [cells.copy().canonical().pairs.tolist() for cells in (state.cells, state.neutral)]
-        names = list(self._versions)
-        groups = findings.components(len(self), [*pairs, *played[0], *played[1]])
+        state, names = self._state, list(self._versions)
+        linked = [(new, link.old) for new, link in state.links.items()]
+        played = [pair for cells in (state.cells, state.neutral) for pair in cells.copy().canonical().pairs.tolist()]
+        groups = findings.components(len(self), [*pairwise(state.anchors), *linked, *played])
         return [[names[at] for at in group] for group in groups if len(group) > 1 or state.games[group[0]]]
 
     def predict(self, first: Hashable, second: Hashable, *, neutral: bool = False) -> Outcome:
@@ -352,7 +350,7 @@ class BradleyTerry:
         ]
         if len(self) > _ROWS:
             lines.append(f"and {len(self) - _ROWS} more")
-        if remark := findings.remark_on_groups(list(map(len, self.groups()))):
+        if remark := findings.remark_on_groups(self.groups()):
             lines.append(remark)
         return "\n".join(lines)
 

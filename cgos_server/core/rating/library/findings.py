@@ -88,13 +88,13 @@ def components(count: int, pairs: Iterable[Sequence[int]]) -> list[list[int]]:
     return sorted(groups, key=lambda group: (-len(group), group))
 
 
-def remark_on_groups(sizes: Sequence[int]) -> str:
-    """Say that no chain of games joins groups of these sizes; empty for one group."""
-    if len(sizes) < 2:
+def remark_on_groups(groups: Sequence[Sequence[object]]) -> str:
+    """Say that no chain of games joins these groups; empty for one group."""
+    if len(groups) < 2:
         return ""
-    named = ", ".join(map(str, sizes[:_MOST_SIZES])) + (", ..." if len(sizes) > _MOST_SIZES else "")
+    sizes = ", ".join(str(len(group)) for group in groups[:_MOST_SIZES]) + ", ..." * (len(groups) > _MOST_SIZES)
     return (
-        f"No chain of games joins the {len(sizes)} groups of names (sizes {named}): "
+        f"No chain of games joins the {len(groups)} groups of names (sizes {sizes}): "
         "ratings of different groups cannot be compared."
     )
 
