@@ -76,8 +76,7 @@ def status(record: EventRecord) -> str:
     match state.phase:
         case Phase.ANNOUNCED:
             opens = "" if times.opens_at is None else f" It opens on {words.moment(times.opens_at)} UTC."
-            starts = _starts(times).replace("UTC.", "UTC, if entry is opened by then.")
-            return f"Entry is not open yet.{opens}{starts}"
+            return f"Entry is not open yet.{opens}{_starts(times)}"
         case Phase.ENTRY:
             closes = "" if times.closes_at is None else f" It closes on {words.moment(times.closes_at)} UTC."
             return f"Entry is open: {there} so far.{closes}{_starts(times)}"
@@ -93,7 +92,7 @@ def status(record: EventRecord) -> str:
 
 
 def _starts(times: Times) -> str:
-    return "" if times.starts_at is None else f" The event starts on {words.moment(times.starts_at)} UTC."
+    return "" if times.starts_at is None else f" The event's start is set for {words.moment(times.starts_at)} UTC."
 
 
 def _going_on(record: EventRecord) -> str:
