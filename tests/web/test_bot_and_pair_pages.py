@@ -264,7 +264,8 @@ async def test_a_sandbox_compares_nobody(rated: History) -> None:
         assert "Expected by the ratings" not in bot.text
         assert not [row for row in bot.rows if len(row) == 6 and row[0] in NAMES and row[-1] != "–"]
         assert "is not rated here: Fox" in (await get(web, f"{CROSS}?bots=Fox,Bee", 404)).text
-        assert "There is nothing to compare" in (await get(web, f"/venue/{VENUE}/odds")).text
+        for path in (f"/venue/{VENUE}/odds", CROSS):
+            assert words.IN_SANDBOX in (await get(web, path)).text
         for path in (PAIR, f"/venue/{VENUE}", CROSS):
             assert "A sandbox: results here change no rating." in (await get(web, path)).text
     assert "Fox scored" in page.text

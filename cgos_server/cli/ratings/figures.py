@@ -21,7 +21,7 @@ from cgos_protocol.games.base import Ruleset
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.files import write
-from cgos_server.cli.output import print_json, print_table, shown, without
+from cgos_server.cli.output import print_json, print_table, say, shown, without
 from cgos_server.cli.reading import headline, known_strengths, page_settings, read
 from cgos_server.config.venues import venue_value
 from cgos_server.presentation import words
@@ -179,6 +179,9 @@ def crosstable(
     table = as_crosstable(where, names, means, records)
     if svg is not None:
         write(svg, crosstable_svg(table).encode())
+        return
+    if len(names) < 2:
+        say(words.IN_SANDBOX if where in page_settings(setup).sandboxes else "There is nothing to compare yet.")
         return
     _print_crosstable(table)
 

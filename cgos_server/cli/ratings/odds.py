@@ -9,7 +9,7 @@ import click
 
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, say
-from cgos_server.cli.reading import known_strengths, read
+from cgos_server.cli.reading import known_strengths, page_settings, read
 from cgos_server.presentation import words
 from cgos_server.presentation.answers import after_games
 from cgos_server.presentation.strengths import Strengths
@@ -46,7 +46,7 @@ def odds(setup: Setup, venue: str | None, as_json: bool) -> None:
         )
         return
     if known is None or not names:
-        say("There is nothing to compare yet.")
+        say(words.IN_SANDBOX if where in page_settings(setup).sandboxes else "There is nothing to compare yet.")
         return
     rows = zip(names, known.table.superior, strict=True)
     print_table(

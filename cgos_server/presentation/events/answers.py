@@ -76,7 +76,7 @@ def status(record: EventRecord) -> str:
     match state.phase:
         case Phase.ANNOUNCED:
             opens = "" if times.opens_at is None else f" It opens on {words.moment(times.opens_at)} UTC."
-            return f"Entry is not open yet.{opens}{_starts(times, ', if entry is opened by then')}"
+            return f"Entry is not open yet.{opens}{_starts(times)}"
         case Phase.ENTRY:
             closes = "" if times.closes_at is None else f" It closes on {words.moment(times.closes_at)} UTC."
             return f"Entry is open: {there} so far.{closes}{_starts(times)}"
@@ -91,8 +91,8 @@ def status(record: EventRecord) -> str:
     return _going_on(record)
 
 
-def _starts(times: Times, condition: str = "") -> str:
-    return "" if times.starts_at is None else f" The event starts on {words.moment(times.starts_at)} UTC{condition}."
+def _starts(times: Times) -> str:
+    return "" if times.starts_at is None else f" The event's start is set for {words.moment(times.starts_at)} UTC."
 
 
 def _going_on(record: EventRecord) -> str:

@@ -244,5 +244,5 @@ def test_a_sandbox_compares_nobody_and_says_why(past: Run, json_of: Callable[...
     assert "expected" not in text
     (shown,) = json_of("bot", "show", one["version"], *sandbox)["figures"]
     assert {met["expected"] for met in shown["opponents"]} == {None}
-    assert past("odds", VENUE, *sandbox).stdout == ""
+    assert past("odds", VENUE, *sandbox).stderr == f"{words.IN_SANDBOX}\n"
     assert words.IN_SANDBOX in past("rate", "odds", one["version"], other["version"], *sandbox, fails=1).stderr

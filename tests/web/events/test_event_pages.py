@@ -18,6 +18,7 @@ from support.web.held import COMING, NAMES, OVER, RUNNING, write_held
 from support.web.past import NINE, NOW
 from web.test_pages import assert_harmless, client, get
 
+from cgos_server.presentation.words import moment
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.stored import Incarnation
 from cgos_server.tournaments.base import BLACK_WINS
@@ -251,7 +252,7 @@ async def test_an_event_that_nobody_opened_in_time_does_not_come(tmp_path: Path)
     assert "Soon" in page.text.partition("Not opened in time")[0]
     assert "Late" not in page.text.partition("Not opened in time")[0]
     assert "Late" in page.text.partition("Not opened in time")[2]
-    assert "UTC, if entry is opened by then." in page.text
+    assert f"Entry is not open yet. The event's start is set for {moment(NOW - hour)} UTC." in page.text
     assert ("Soon" in front.text, "Late" in front.text) == (True, False)
 
 
