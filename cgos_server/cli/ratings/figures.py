@@ -225,7 +225,9 @@ def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
     fixed = next((row.fixed for row in stored_venues(setup) if row.name == where), None)
     ruleset = terms.rules if fixed is None else msgspec.convert(fixed, Ruleset)
     time = terms.time if fixed is None else msgspec.convert(fixed["time"], TimeControl)
-    titled_sections = sections(ruleset, time, VenueSettings.of(terms, port))
+    known = None if fixed is None else read(setup, lambda history: known_strengths(setup, history, where))
+    newcomer = None if known is None else known.newcomer
+    titled_sections = sections(ruleset, time, VenueSettings.of(terms, port), newcomer=newcomer)
     if as_json:
         print_json({"venue": where, "sections": [{"title": title, "rules": lines} for title, lines in titled_sections]})
         return

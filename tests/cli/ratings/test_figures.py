@@ -130,6 +130,7 @@ def test_rounds_newest_first(past: Run, json_of: Callable[..., Any], games: list
 def test_rules_in_words(past: Run, json_of: Callable[..., Any]) -> None:
     text = past("rules", VENUE).stdout
     assert "superko" in text
+    assert "begins at the pool's mean (now " in text
     assert {section["title"] for section in json_of("rules", VENUE)["sections"]} >= {"The game", "Time", "Rating"}
     assert "there are several venues" in past("rules", fails=2).stderr
 
