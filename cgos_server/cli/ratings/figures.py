@@ -153,7 +153,8 @@ def crosstable(
 ) -> None:
     """Who scored how much against whom.
 
-    The row's points against the column's version, and of how many games. In a terminal the color says the share.
+    The row's points against the column's version, and of how many games, unrated ones too. In a terminal the color says
+    the share.
     """
     if svg is not None and as_json:
         raise click.UsageError("Give --svg or --json.")
@@ -176,7 +177,7 @@ def crosstable(
     if as_json:
         print_json({"venue": where, "versions": names, "pairs": [as_record(each) for each in records]})
         return
-    table = as_crosstable(where, names, means, records)
+    table = as_crosstable(f"{where}, unrated games too", names, means, records)
     if svg is not None:
         write(svg, crosstable_svg(table).encode())
         return
