@@ -95,4 +95,4 @@ def _value(value: object) -> str:
 def shown(cell: object) -> str:
     """One cell, without characters that a terminal would obey."""
     text = "-" if cell is None or cell == "" else f"{cell:g}" if isinstance(cell, float) else str(cell)
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    return "".join(letter if letter.isprintable() or letter == "\N{NARROW NO-BREAK SPACE}" else "?" for letter in text)

@@ -164,6 +164,7 @@ def _describe(bot: BotDetail, ratings: list[RankedRow], figures: list[Figures]) 
 def _describe_venue(each: Figures) -> None:
     click.echo()
     click.echo(f"{each.version} in {each.venue}: signed in {100 * each.uptime:.0f} % of the last {_DAYS} days")
+    click.echo("all games, unrated ones too:")
     for color, split in each.colors.items():
         score = "" if split.score is None else f", {100 * split.score:.0f} %"
         click.echo(f"as {color}: {split.won} won, {split.lost} lost, {split.drawn} drawn{score}")

@@ -153,7 +153,8 @@ def crosstable(
 ) -> None:
     """Who scored how much against whom.
 
-    The row's points against the column's version, and of how many games. In a terminal the color says the share.
+    The row's points against the column's version, and of how many games, unrated ones too. In a terminal the color says
+    the share.
     """
     if svg is not None and as_json:
         raise click.UsageError("Give --svg or --json.")
@@ -176,7 +177,7 @@ def crosstable(
     if as_json:
         print_json({"venue": where, "versions": names, "pairs": [as_record(each) for each in records]})
         return
-    table = as_crosstable(where, names, means, records)
+    table = as_crosstable(f"{where}, unrated games too", names, means, records)
     if svg is not None:
         write(svg, crosstable_svg(table).encode())
         return
@@ -228,7 +229,9 @@ def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
     fixed = next((row.fixed for row in stored_venues(setup) if row.name == where), None)
     ruleset = terms.rules if fixed is None else msgspec.convert(fixed, Ruleset)
     time = terms.time if fixed is None else msgspec.convert(fixed["time"], TimeControl)
-    titled_sections = sections(ruleset, time, VenueSettings.of(terms, port))
+    known = None if fixed is None else read(setup, lambda history: known_strengths(setup, history, where))
+    newcomer = None if known is None else known.newcomer
+    titled_sections = sections(ruleset, time, VenueSettings.of(terms, port), newcomer=newcomer)
     if as_json:
         print_json({"venue": where, "sections": [{"title": title, "rules": lines} for title, lines in titled_sections]})
         return

@@ -88,6 +88,7 @@ def test_crosstable_has_every_pair(
     assert {frozenset((pair["one"], pair["other"])) for pair in crosstable["pairs"]} == met
     text = past("crosstable", VENUE).stdout
     assert len(text.splitlines()) == 2 + len(NAMES)
+    assert text.startswith(f"{VENUE}, unrated games too")
     assert len(json_of("crosstable", VENUE, "--top", "3")["versions"]) == 3
     assert json_of("crosstable", VENUE, "--version", "Dog", "--version", "Ant")["versions"] == ["Dog", "Ant"]
     past("crosstable", VENUE, "--version", "Nobody", fails=1)
@@ -130,6 +131,7 @@ def test_rounds_newest_first(past: Run, json_of: Callable[..., Any], games: list
 def test_rules_in_words(past: Run, json_of: Callable[..., Any]) -> None:
     text = past("rules", VENUE).stdout
     assert "superko" in text
+    assert "begins at the pool's mean (now " in text
     assert {section["title"] for section in json_of("rules", VENUE)["sections"]} >= {"The game", "Time", "Rating"}
     assert "there are several venues" in past("rules", fails=2).stderr
 
@@ -145,6 +147,7 @@ def test_bot_show(past: Run, json_of: Callable[..., Any], games: list[dict[str, 
     assert all(0 < row["expected"] < 1 for row in figures["opponents"])
     text = past("bot", "show", "Dog").stdout
     assert text.startswith("Dog: active")
+    assert "all games, unrated ones too:" in text
     assert "expected" in text
     assert "time 0.0 %" in text
     past("bot", "show", "Nobody", fails=1)
