@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.api.route import LARGEST
-from cgos_protocol.errors import CgosError, Code, Conflict
+from cgos_protocol.errors import CgosError
 from cgos_protocol.facts import AnyFact
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
@@ -182,23 +181,6 @@ class Site:
 
     def _call(self, command: Command[Any]) -> registry.Call:
         return self.server.call if command.forwarded else self.server.here
-
-    async def check_cursor(self, incarnation: str | None, after: int = 0, last: int = LARGEST) -> str:
-        """Return the word of the database's incarnation.
-
-        :param incarnation: what came with the cursor; None where the reader knows none
-        :param after: the cursor, and `last` the largest number that there is
-        :raises Conflict: the cursor is of another incarnation
-        """
-        now = await self.history.server.incarnation()
-        impossible = incarnation is None and now.numbers_above and after > last
-        if impossible or incarnation not in (None, now.incarnation):
-            raise Conflict(
-                Code.OTHER_INCARNATION,
-                "`after` counts in another incarnation of the database, which was restored or copied since. Drop what "
-                f"you have, and begin again without `after` and with incarnation={now.incarnation}.",
-            )
-        return now.incarnation
 
     def refused(self, failure: CgosError) -> None:
         """Count an answer that says so."""

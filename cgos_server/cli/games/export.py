@@ -7,9 +7,9 @@ server, how lines and archives are written.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -18,7 +18,7 @@ from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRank
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue
 from cgos_server.cli.games.games import filters
-from cgos_server.cli.games.writing import Stream, target_argument, write_stream
+from cgos_server.cli.games.writing import Stream, incarnation_option, target_argument, write_stream
 from cgos_server.cli.reading import headline
 from cgos_server.core.rating.registry import systems
 from cgos_server.presentation.export_forms import Csv, Form, Ndjson, Tar
@@ -26,9 +26,17 @@ from cgos_server.presentation.exports import exported_games, game_files
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
-_after_option = click.option(
-    "--after", type=click.IntRange(0), default=0, metavar="N", help="Only what is numbered above N: what is new."
-)
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def _after_option(command: C) -> C:
+    """Give a command where it goes on: the last number of an earlier export, and what was said with it."""
+    command = incarnation_option(command)
+    return click.option(
+        "--after", type=click.IntRange(0), default=0, metavar="N", help="Only what is numbered above N: what is new."
+    )(command)
+
+
 _system_option = click.option(
     "--system",
     type=WordOf(lambda: systems().names),

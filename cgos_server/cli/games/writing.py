@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -20,6 +20,15 @@ from cgos_server.presentation.export_forms import Form, stream
 from cgos_server.presentation.words import count
 from cgos_server.storage.reading.history import History
 
+_INCARNATION: Final = "incarnation"
+
+incarnation_option = click.option(
+    "--incarnation",
+    metavar="WORD",
+    expose_value=False,
+    callback=lambda context, _option, word: context.meta.update({_INCARNATION: word}),
+    help="What the export that ended with N said of its database; refused where it was restored or copied since.",
+)
 target_argument = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
 
 
@@ -44,8 +53,11 @@ def write_stream(setup: Setup, target: Path, ask: Callable[[History], Awaitable[
     if as_json and str(target) == "-":
         raise click.UsageError("--json goes with a file.")
     rows = last = 0
+    incarnation: str | None = click.get_current_context().meta.get(_INCARNATION)
 
     async def write(history: History) -> None:
+        nonlocal incarnation
+        incarnation = await history.server.check_cursor(incarnation)
         wanted = await ask(history)
 
         async def counted() -> AsyncIterator[Sequence[Any]]:
@@ -62,6 +74,6 @@ def write_stream(setup: Setup, target: Path, ask: Callable[[History], Awaitable[
 
     read(setup, write)
     if as_json:
-        print_json({"file": str(target), "rows": rows, "last": last})
+        print_json({"file": str(target), "rows": rows, "last": last, "incarnation": incarnation})
     else:
-        say(f"{count(rows, 'row')} to {target}; the last one is number {last}.")
+        say(f"{count(rows, 'row')} to {target}; the last one is number {last} (--incarnation {incarnation}).")

@@ -14,6 +14,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, func, or_, select
 
 from cgos_protocol.api.people import AuditEntry
+from cgos_protocol.api.route import LARGEST
+from cgos_protocol.errors import Code, Conflict
 from cgos_protocol.ids import ConnectionId
 from cgos_server.storage import tables
 from cgos_server.storage.location import PostgresUrl
@@ -90,6 +92,23 @@ class Server(Subject):
     async def incarnation(self) -> Incarnation:
         """Which copy of the database this is."""
         return value(Incarnation, (await self._source.rows(_INCARNATION))[0])
+
+    async def check_cursor(self, incarnation: str | None, after: int = 0, last: int = LARGEST) -> str:
+        """Return the word of the database's incarnation.
+
+        :param incarnation: what came with the cursor; None where the reader knows none
+        :param after: the cursor, and `last` the largest number that there is
+        :raises Conflict: the cursor is of another incarnation
+        """
+        now = await self.incarnation()
+        impossible = incarnation is None and now.numbers_above and after > last
+        if impossible or incarnation not in (None, now.incarnation):
+            raise Conflict(
+                Code.OTHER_INCARNATION,
+                "`after` counts in another incarnation of the database, which was restored or copied since. Drop what "
+                f"you have, and begin again without `after` and with incarnation={now.incarnation}.",
+            )
+        return now.incarnation
 
     async def audit(
         self,

@@ -34,8 +34,10 @@ def test_games_and_ledger(run: Any, as_json: Callable[..., Any], tmp_path: Path)
     entries = [json.loads(line) for line in (tmp_path / "ledger.ndjson").read_text().splitlines()]
     assert [entry["seq"] for entry in entries] == list(range(1, done["last"] + 1))
     assert done["rows"] == len(entries)
-    later = as_json("export", "ledger", "9x9", str(tmp_path / "later.ndjson"), "--after", "2")
-    assert later["rows"] == len(entries) - 2
+    goes_on = ("export", "ledger", "9x9", str(tmp_path / "later.ndjson"), "--after", "2", "--incarnation")
+    later = as_json(*goes_on, done["incarnation"])
+    assert later == {**done, "file": later["file"], "rows": len(entries) - 2}
+    assert "restored or copied since" in run(*goes_on, "another", fails=1).stderr
     assert sorted(path.name for path in tmp_path.iterdir() if "part" in path.name) == []
 
 

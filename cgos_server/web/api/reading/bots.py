@@ -112,7 +112,7 @@ class ReadingBots:
             curve = await self._history.changes.band(venue, version, system, points)
             return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
         seq, refit, known = _place(after)
-        incarnation = await self._site.check_cursor(known)
+        incarnation = await self._site.history.server.check_cursor(known)
         rows = await self._history.changes.page(version, venue, system=system, after=(seq, refit), limit=limit + 1)
         page = rows[:limit]
         return api.HistoryPage(
@@ -144,7 +144,7 @@ class ReadingBots:
             system=system,
             items=page,
             next=page[-1].refit if len(rows) > limit else None,
-            incarnation=await self._site.check_cursor(cursor.incarnation),
+            incarnation=await self._site.history.server.check_cursor(cursor.incarnation),
         )
 
     @_bots.get("/versions/{version}/opponents")

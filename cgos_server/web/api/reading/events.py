@@ -121,7 +121,9 @@ class ReadingEvents:
     ) -> api.EventLog:
         """Everything that ever happened in an event: all else follows from it."""
         record = await self._site.events.named(event)
-        incarnation = await self._site.check_cursor(cursor.incarnation, cursor.after, len(record.entries))
+        incarnation = await self._site.history.server.check_cursor(
+            cursor.incarnation, cursor.after, len(record.entries)
+        )
         return msgspec.structs.replace(answers.log_page(record, cursor.after, limit), incarnation=incarnation)
 
     @_events.get("/events/{event}/export.json")

@@ -253,7 +253,9 @@ class Exports:
         :param gapless: `last` is the largest number that there is
         :param kind: of the lines; None where files are exported
         """
-        incarnation = await self._site.check_cursor(cursor.incarnation, cursor.after if gapless else 0, last)
+        incarnation = await self._site.history.server.check_cursor(
+            cursor.incarnation, cursor.after if gapless else 0, last
+        )
         (media,) = operation.media
         form: Form[Any] = _FILES[media]() if kind is None else Csv(kind) if media == api_route.CSV else Ndjson()
         file = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{operation.path.rpartition('.')[2]}")

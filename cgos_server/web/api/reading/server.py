@@ -74,7 +74,7 @@ class ReadingServer:
             openapi=f"{PREFIX}/openapi.json",
             documentation="/docs/api",
             venues=[venue.name for venue in await venues_in_order(self._site)],
-            incarnation=await self._site.check_cursor(None),
+            incarnation=await self._site.history.server.check_cursor(None),
         )
 
     @_server.get("/openapi.json")

@@ -183,7 +183,7 @@ class ReadingVenues:
             items=page,
             next=page[-1].seq if len(rows) > limit else None,
             last_entry=last,
-            incarnation=await self._site.check_cursor(cursor.incarnation, cursor.after, last),
+            incarnation=await self._site.history.server.check_cursor(cursor.incarnation, cursor.after, last),
         )
 
     @_venues.get("/venues/{venue}/metrics")
