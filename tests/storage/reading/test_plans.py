@@ -306,6 +306,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "erasing.naming": [lambda h: streamed(h.erasing.naming(RoundReworded, ["Amigo"]))],
     "personal.about": [lambda h: h.personal.about(1, [])],
     "personal.everything": [lambda h: streamed(h.personal.everything(About(1, [BotId(1)], ["Amigo"])))],
+    "server.check_cursor": [lambda h: h.server.check_cursor(None)],
     "server.incarnation": [lambda h: h.server.incarnation()],
     "server.next_ids": [lambda h: h.server.next_ids()],
     "server.size": [lambda h: h.server.size()],
