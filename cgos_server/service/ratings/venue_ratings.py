@@ -189,8 +189,7 @@ class VenueRatings:
         return None if snapshot is None else snapshot(self._headline.state, versions)
 
     def joint_ratings(self, versions: Sequence[VersionId]) -> JointRatings:
-        """What the headline system knows of these versions and of the first move, as a gauntlet needs it. Raises
-        KeyError for a version that never entered."""
+        """What the headline system knows of these versions and of the first move. Raises KeyError for a stranger."""
         if isinstance(self.system, Joint):
             return self.system.joint_ratings(self._headline.state, versions)
         return separate_ratings([self.rating(version) for version in versions], self.system.sure)
