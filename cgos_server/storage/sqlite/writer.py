@@ -139,9 +139,12 @@ class Writer(GroupCommit):
     def _run(self) -> None:
         try:
             connection = self._connect()
-            # BEGIN IMMEDIATE alone succeeds on a database that can only be read.
-            for statement in ("BEGIN IMMEDIATE", "PRAGMA user_version = 1", "ROLLBACK"):
-                connection.execute(statement)
+            with contextlib.ExitStack() as refused:
+                refused.callback(connection.close)
+                # BEGIN IMMEDIATE alone succeeds on a database that can only be read.
+                for statement in ("BEGIN IMMEDIATE", "PRAGMA user_version = 1", "ROLLBACK"):
+                    connection.execute(statement)
+                refused.pop_all()
         except Exception as error:
             failure = StoreError(f"the database could not be opened for writing: {error}")
             failure.__cause__ = error
